@@ -6,7 +6,7 @@ TWO := -n 2 --dist loadfile --no-loadscope-reorder
 # Tests that take little time; CONTRIBUTING.md says what they leave out.
 FAST := tests/test_rooms.py tests/store tests/net tests/bags tests/text
 
-.PHONY: help demo test test-fast setup setup-dev lint types bench screenshots clean
+.PHONY: help demo test test-fast test-spark setup setup-dev lint types bench screenshots docs dist wheels clean
 
 help:  ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -26,6 +26,9 @@ test: setup-dev lint types  ## set up; lint, type checks, tests, also in a brows
 test-fast: setup-dev lint types  ## lint, type checks, and the tests that take little time
 	@$(BIN)/python -m pytest $(TWO) $(FAST) $(PYTEST_ARGS)
 
+test-spark: setup-dev  ## the larger tests of the Spark engine, which take long
+	@$(BIN)/python -m pytest tests/engines/large_spark.py $(PYTEST_ARGS)
+
 lint: setup-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -40,5 +43,15 @@ bench:  ## the benchmarks: see docs/benchmarks.md for what each needs
 screenshots: setup-dev  ## the pictures of docs/web.md, from the demo web
 	@$(BIN)/python -m scripts.screenshots
 
+docs: setup-dev  ## build/docs: the documentation as a static site; a dead link is an error
+	@$(BIN)/zensical build --strict
+
+dist: setup-dev  ## dist/: a wheel and an sdist for every machine, which compile at the first use
+	@$(BIN)/python -m hatchling build -d dist
+
+wheels: setup-dev  ## dist/: a wheel for this interpreter and kind of processor, with its kernels compiled
+	@$(BIN)/pagekin compile
+	@PAGEKIN_COMPILED_WHEEL=1 $(BIN)/python -m hatchling build -t wheel -d dist
+
 clean:  ## remove .venv and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) dist build .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis

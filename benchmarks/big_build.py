@@ -1,6 +1,7 @@
 """The whole default build of many pages: rate, processor time and memory of each stage, bytes per page.
 
-    python benchmarks/big_build.py FOLDER [--out big.kin] [--workers 2] [--memory 1G] [--no-clusters] [--cluster-set sample=30000]
+    python benchmarks/big_build.py FOLDER [--out big.kin] [--workers 2] [--memory 1G] [--no-clusters] [--no-text]
+        [--cluster-set sample=30000]
 
 Each folder in FOLDER is a site, http://NAME.example/, as of HTML from packages of documentation:
 
@@ -44,6 +45,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--memory", default="", help="stay within it, as pagekin build --memory does")
     parser.add_argument("--no-clusters", action="store_true", help="make no clusters, names and labels")
+    parser.add_argument("--no-text", action="store_true", help="make no full-text index")
     parser.add_argument("--cluster-set", action="append", default=[], metavar="NAME=VALUE")
     options = parser.parse_args()
     sites = sorted(path for path in options.folder.iterdir() if path.is_dir())
@@ -54,7 +56,7 @@ def main() -> None:
         plan = ReadPlan([str(path) for path in sites], out, workers=options.workers, base_urls=bases, memory=memory)
         clusters = None if options.no_clusters else choose_clusters(settings=options.cluster_set)
         started, used = time.perf_counter(), processor_seconds(os.getpid())
-        built = build_collection(plan, Strategy(), meter.tell, clusters, text=True, note=print)
+        built = build_collection(plan, Strategy(), meter.tell, clusters, text=not options.no_text, note=print)
         whole = Spent(time.perf_counter() - started, processor_seconds(os.getpid()) - used)
     pages, html = built.facts["pages"], built.facts["html_bytes"]
     tree = built.facts["trees"][0] if clusters else {}

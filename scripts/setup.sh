@@ -25,7 +25,19 @@ browser() {
     rm -f .venv/.no-browser
     echo "$found" > .venv/.browser
 }
-if satisfied && [ -x .venv/bin/pagekin ]; then browser; exit 0; fi
+# The tests of the Spark engine need a Java runtime: the one that there is, or one that may be installed.
+java_runtime() {
+    if [ "$want" = core ] || [ -n "${JAVA_HOME:-}" ] || java -version >/dev/null 2>&1; then return; fi
+    if [ ! -e .venv/.no-java ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+        echo "Installing a Java runtime, for the tests of the Spark engine"
+        if apt-get update -q >/dev/null && apt-get install -y -q --no-install-recommends default-jre-headless >/dev/null
+        then return; fi
+        touch .venv/.no-java
+    fi
+    echo "No Java runtime was found, so the tests of the Spark engine will be skipped. Install Java 17 or newer" >&2
+    echo "(Debian: sudo apt-get install default-jre-headless; macOS: brew install openjdk), or set JAVA_HOME." >&2
+}
+if satisfied && [ -x .venv/bin/pagekin ]; then browser; java_runtime; exit 0; fi
 
 python=""
 for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python; do
@@ -75,3 +87,4 @@ fi
 rm -f .venv/.core-* .venv/.dev-* .venv/.bench-*
 touch ".venv/.$want-$sum"
 browser
+java_runtime

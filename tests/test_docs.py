@@ -3,6 +3,9 @@
 import ast
 import re
 import runpy
+import shutil
+import subprocess
+import sys
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -17,7 +20,7 @@ from pagekin.sources import DAMAGE_REASONS, Limits
 from pagekin.store import open_kin
 
 ROOT = Path(__file__).resolve().parent.parent
-PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
 CODE_BLOCK = re.compile(r"^```.*?^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
@@ -148,3 +151,17 @@ def test_relative_links_lead_somewhere(page: Path) -> None:
         assert target.exists(), f"{page.name} links to {link}, which does not exist"
         if fragment:
             assert fragment in anchors(target.read_text(encoding="utf-8")), f"{page.name}: no heading for {link}"
+
+
+def test_the_static_site_has_every_page_in_a_part_and_no_dead_link(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    shutil.copy(ROOT / "zensical.toml", tmp_path)
+    argv = [sys.executable, "-m", "zensical", "build", "--strict"]
+    done = subprocess.run(argv, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    listed = set(re.findall(r'= "([^"]+\.md)"', document("zensical.toml")))
+    assert {str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")} == listed
+    start = (tmp_path / "build" / "docs" / "index.html").read_text(encoding="utf-8")
+    assert not re.findall(r'<(?:script|link)[^>]+(?:src|href)="https?://(?!www.example.com)', start), (
+        "loads from other hosts"
+    )

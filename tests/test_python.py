@@ -17,6 +17,7 @@ from pagekin.routers import Network, Place, Router, router_app
 from pagekin.routers.network import Node
 from pagekin.store import KinError
 from pagekin.text import QueryError
+from tests.engines.living import archive, build
 from tests.routers.webs import Running, Web, build_leaf, eager, free_ports, host_records
 
 HOSTS = ("mountains", "rivers")
@@ -119,9 +120,9 @@ def test_related_pages_have_similarities_and_reasons(kin: PageIndex) -> None:
     assert urls(answer.subjects) == [url] and answer.subjects[0].title
     assert answer.strategy == "default" and answer.alpha >= 0
     assert all(0 < page.similarity < 1 and page.terms for page in answer)
-    assert not kin.related(url, sites="other", captured_only=True, site="mountains.example").results
+    assert not kin.related(url, other_sites=True, captured=True, site="mountains.example").results
     assert not kin.related(url, min_similarity=0.9).results
-    assert kin.related(url, method="estimate").results[0].error > 0
+    assert kin.related(url, estimate=True).results[0].error > 0
     several = kin.related([url, answer.results[0].url])
     assert answer.results[0].url not in urls(several)
 
@@ -229,3 +230,24 @@ def test_what_nobody_closes_is_closed_at_the_end(network: Path) -> None:
     code = f"import pagekin; kin = pagekin.open({address!r}); print(len(kin.search('mountain').results))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("10\n", "")
+
+
+# -- updates -------------------------------------------------------------------------------------------------------------
+
+
+def test_an_open_collection_answers_from_its_update_at_once(tmp_path: Path) -> None:
+    hosts = host_records()
+    kin = tmp_path / "living.kin"
+    build([archive(tmp_path, "mountains.warc", hosts["mountains"])], kin, whole=True)
+    rivers = archive(tmp_path, "rivers.warc", hosts["rivers"])
+    with pagekin.open(kin) as index:
+        pages = len(index)
+        assert not any("rivers" in hit.url for hit in index.search("water OR river", limit=50))
+        report = index.update(rivers, remove_sites=["mountains.example"])
+        assert (report.pages.added, report.pages.removed) == (len(hosts["rivers"]), pages)
+        found = index.search("water OR river", limit=50)
+        assert found.total and all("rivers" in hit.url for hit in found)
+        assert index.compact().facts["pages"] == len(index) == len(hosts["rivers"])
+        with pytest.raises(KinError, match="--updatable"):
+            build([rivers], tmp_path / "bare.kin", keep=False, whole=True)
+            pagekin.open(tmp_path / "bare.kin").update(rivers)

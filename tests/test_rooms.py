@@ -34,7 +34,8 @@ MAY_IMPORT = {
     "engines": "collection",
     "evaluation": "collection",
     "web": "routers",
-    "cli": "web routers engines evaluation",
+    "site": "engines",
+    "cli": "web site routers engines evaluation",
 }
 """The rooms in their order, and which of those above each may import, with all that these may import."""
 ROOMS = list(MAY_IMPORT)

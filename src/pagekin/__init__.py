@@ -1,18 +1,19 @@
 """Pagekin finds a web page's kin.
 
 import pagekin
-kin = pagekin.open("site.kin")
-for page in kin.related("https://docs.example/guide.html", k=5):
+kin = pagekin.build("public_html", "site.kin", base_url="https://docs.example/")
+for page in kin.related("https://docs.example/guide.html", limit=5):
     print(page.similarity, page.url, page.title)
 """
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pagekin.index import PageIndex
 
 __version__ = "0.2.0"
+__all__ = ["build", "open"]
 
 
 def open(target: str | os.PathLike[str], *, compiled: bool = False, threads: int = 1) -> "PageIndex":
@@ -23,3 +24,14 @@ def open(target: str | os.PathLike[str], *, compiled: bool = False, threads: int
     from pagekin.index import PageIndex
 
     return PageIndex(target, compiled=compiled, threads=threads)
+
+
+def build(sources: Any, out: str | os.PathLike[str], **options: Any) -> "PageIndex":
+    """Read and index web archives or folders of HTML, and open the collection `out`.
+
+    The options are those of `pagekin build`; `pagekin.building.build` names them with their types.
+    """
+    from pagekin.building import build as build_collection
+
+    build_collection(sources, out, **options)
+    return open(out)

@@ -10,3 +10,5 @@ class PagekinError(Exception):
     """Whether what was read is wrong, what was asked for, or Pagekin itself."""
     detail = ""
     """More, for a bug report."""
+    may_pass = False
+    """Whether the same command may succeed later, so that what it can go on from is kept."""

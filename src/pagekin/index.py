@@ -4,20 +4,39 @@ This is a façade above the rooms: each method makes a request, asks the service
 """
 
 import os
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from pagekin.collection import Answer, Day, Hit, Item, ServiceError, as_items, make_filters, messages
+from pagekin.collection import (
+    Answer,
+    ClusterTable,
+    Day,
+    Hit,
+    Item,
+    Links,
+    Neighbours,
+    PageTable,
+    ReloadingCollection,
+    ServiceError,
+    as_items,
+    make_filters,
+    messages,
+)
 from pagekin.hypertext import in_shards_error
 from pagekin.labels import ContentLabel
 from pagekin.routers import BlockingService, open_service
+from pagekin.similarity import RankingOptions
+from pagekin.store import core_count
 
 if TYPE_CHECKING:
     from pagekin.bags import Strategy
     from pagekin.clusters import Directory
     from pagekin.collection import Collection
+    from pagekin.engines import BuildReport, UpdateReport
     from pagekin.evaluation import Evaluation, Tuning
-    from pagekin.similarity import Method, Sites, Wish
+    from pagekin.similarity import Wish
 
 Hits = Answer | Iterable[Hit | Item]
 """Results so far: an answer, or some of its hits."""
@@ -63,13 +82,14 @@ class PageIndex:
     # -- search ---------------------------------------------------------------------------------------------------------
 
     def search(
-        self, query: str, limit: int = 10, first: int = 0, *, ask: int = 0, routing: messages.Routing = "filters",
-        **narrowing: Unpack[Narrowing],
+        self, query: str, limit: int = 10, first: int = 0, *, page: int = 1, ask: int = 0,
+        routing: messages.Routing = "filters", **narrowing: Unpack[Narrowing],
     ) -> Answer:  # fmt: skip
-        """Return documents that match a query, after passing over the `first` best ones.
+        """Return documents that match a query: a `page` of `limit` hits each, after passing over the `first` best ones.
 
         A network asks all children that may hold a match, or the `ask` most promising, judged by `routing`.
         """
+        first += (page - 1) * limit
         request = messages.SearchRequest(
             query=query, limit=limit, first=first, ask=ask, routing=routing, **_filters_and_deadline(narrowing)
         )
@@ -111,42 +131,74 @@ class PageIndex:
         return self._blocking.ask(self._service.suggest, request)
 
     def refine(
-        self, query: str, count: int = 8, *, preset: messages.Preset = "default", deadline: float = _DEADLINE
-    ) -> messages.Refinements:
-        """Return collocated, broader and narrower terms, `count` of each at most."""
-        request = messages.RefineRequest(query=query, count=count, preset=preset, deadline=deadline)
+        self, query: str, limit: int = 8, *, preset: messages.Preset = "default", deadline: float = _DEADLINE,
+        **earlier: Any,
+    ) -> messages.Refinements:  # fmt: skip
+        """Return collocated, broader and narrower terms, `limit` of each at most."""
+        limit = take_earlier("refine", earlier, {"count": "limit"}).get("limit", limit)
+        request = messages.RefineRequest(query=query, count=limit, preset=preset, deadline=deadline)
         return self._blocking.ask(self._service.refine, request)
 
     # -- pages ----------------------------------------------------------------------------------------------------------
 
     def related(
-        self, url: str | Sequence[str] = (), k: int = 10, *, html: str | bytes | None = None,
-        min_similarity: float | None = None, sites: "Sites" = "all", captured_only: bool = False,
-        wish: "Wish" = "", method: "Method" = "reranked", fold: bool = True, explain: bool = False, ask: int = 4,
-        **narrowing: Unpack[Narrowing],
+        self, url: str | Sequence[str] = (), limit: int = 10, *, html: str | bytes | None = None,
+        min_similarity: float | None = None, other_sites: bool = False, same_site: bool = False, captured: bool = False,
+        wish: "Wish" = "", exact: bool = False, estimate: bool = False, unfold: bool = False, explain: bool = False,
+        ask: int = 4, deadline: float = _DEADLINE, site: str = "", since: Day = "", until: Day = "", language: str = "",
+        **earlier: Any,
     ) -> Answer:  # fmt: skip
-        """Return the k pages most similar to a page, or to several together, the best first.
+        """Return the pages most similar to a page, or to several together, the best first; `k` is another name of `limit`.
 
-        With `html` a collection is asked about a page that need not be in it; `url` is then its address, for relative links.
-        The fields of RelatedOptions say what the options do. A network asks the `ask` most promising children.
+        The options are those of `pagekin related`. A page is named by its address or what one remembers of it. With `html` a
+        collection is asked about a page that need not be in it; `url` is then its address, for relative links.
         """
         urls = [url] if isinstance(url, str) else list(url)
         if not urls and html is None:
             raise ServiceError("no page was named")
-        more = _filters_and_deadline(narrowing)
-        options = messages.RelatedOptions(
-            k=k, min_similarity=min_similarity, sites=sites, captured_only=captured_only, wish=wish, method=method,
-            fold=fold, explain=explain, filters=more.pop("filters"),
-        )  # fmt: skip
+        if (exact and estimate) or (other_sites and same_site):
+            raise ServiceError("exact and estimate exclude each other, as do other_sites and same_site")
+        options = messages.RelatedOptions(**{
+            "k": limit, "min_similarity": min_similarity, "captured_only": captured, "wish": wish, "fold": not unfold,
+            "sites": "other" if other_sites else "same" if same_site else "all",
+            "method": "exact" if exact else "estimate" if estimate else "reranked", "explain": explain,
+            "filters": make_filters(site=site, since=since, until=until, language=language),
+            **take_earlier("related", earlier, _EARLIER_RELATED),
+        })  # fmt: skip
         request = messages.RelatedRequest(
-            url=urls[0] if urls else "", also=tuple(urls[1:]), html=_as_text(html), ask=ask, options=options, **more
-        )
+            url=urls[0] if urls else "", also=tuple(urls[1:]), html=_as_text(html), ask=ask, options=options,
+            deadline=deadline,
+        )  # fmt: skip
         return self._blocking.ask(self._service.related, request)
 
     def page(self, url: str, inlinks: int = 100, *, deadline: float = _DEADLINE) -> dict[str, Any]:
         """Return what was understood of a page, as `pagekin page --json` prints it, with so many links to it at most."""
         request = messages.DescribeRequest(url=url, inlinks=inlinks, deadline=deadline)
         return self._blocking.ask(self._service.describe, request).page
+
+    # -- tables and graphs of a collection ------------------------------------------------------------------------------
+
+    def pages(self) -> PageTable:
+        """Return all pages as a table."""
+        return PageTable(self._collection)
+
+    def clusters(self, hierarchy: str = "clusters") -> ClusterTable:
+        """Return the clusters, or another hierarchy of the collection: addresses, directory, documents."""
+        trees = self._collection.trees
+        if hierarchy not in trees:
+            raise ServiceError(f"{self.target} has no tree '{hierarchy}'; it has {', '.join(trees) or 'none'}")
+        return ClusterTable(self._collection, trees[hierarchy])
+
+    def links(self) -> Links:
+        """Return all links on the pages, with their texts and the words around them; also as a graph."""
+        return Links(self._collection)
+
+    def neighbours(
+        self, limit: int = 10, *, min_similarity: float | None = None, unfold: bool = False, workers: int = 0
+    ) -> Neighbours:
+        """Return the pages most related to each page, `limit` at most; also as a graph. They are found when first used."""
+        options = RankingOptions(k=limit, min_similarity=min_similarity, fold=not unfold)
+        return Neighbours(self._collection.related_pages.index, options, workers or core_count())
 
     # -- the whole ------------------------------------------------------------------------------------------------------
 
@@ -184,6 +236,42 @@ class PageIndex:
     def tree(self, *, deadline: float = _DEADLINE) -> messages.TreeNode:
         """Return all services below, and their health."""
         return self._blocking.ask(self._service.tree, messages.TreeRequest(deadline=deadline))
+
+    # -- updates --------------------------------------------------------------------------------------------------------
+
+    def update(
+        self, *sources: PathName, remove: Iterable[str] = (), remove_sites: Iterable[str] = (), **options: Any
+    ) -> "UpdateReport":
+        """Take new sources into a collection that was built as updatable, and leave pages and sites out of it for good.
+
+        The next question is answered from the new state. Options are those of `pagekin.engines.update_collection`.
+        """
+        from pagekin.engines import update_collection
+        from pagekin.hypertext import OptOuts
+
+        opt_outs = OptOuts.named(remove, remove_sites)
+        report = update_collection(
+            self._folder, [os.fspath(source) for source in sources], opt_outs=opt_outs, **options
+        )
+        self._look_again()
+        return report
+
+    def compact(self, **options: Any) -> "BuildReport":
+        """Make a collection anew from what it keeps. Options are those of `pagekin.engines.compact_collection`."""
+        from pagekin.engines import compact_collection
+
+        report = compact_collection(self._folder, **options)
+        self._look_again()
+        return report
+
+    @property
+    def _folder(self) -> Path:
+        return self._collection.corpus.kin.path
+
+    def _look_again(self) -> None:
+        """Let the next question see that the folder was made anew."""
+        if isinstance(self._service, ReloadingCollection):
+            self._service.source.look_again()
 
     # -- the laboratory -------------------------------------------------------------------------------------------------
 
@@ -223,6 +311,25 @@ class PageIndex:
         if collection is None:
             raise ServiceError(f"{self.target} is asked over HTTP; only a collection's folder can do this")
         return collection
+
+
+_EARLIER_RELATED = {
+    "k": "k", "captured_only": "captured_only", "sites": "sites", "method": "method", "fold": "fold",
+}  # fmt: skip
+"""Names that options of `related` had before, or have as well, and the fields of RelatedOptions that they are."""
+_NO_WARNING = {"k"}
+
+
+def take_earlier(method: str, given: dict[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """Return options that were given by earlier names, by what they are called now; warn of them."""
+    for name in given:
+        if name not in names:
+            raise TypeError(f"{method}() got an unexpected keyword argument '{name}'")
+        if name not in _NO_WARNING:
+            warnings.warn(
+                f"{method}({name}=) is an earlier name; docs/python.md has the present ones", DeprecationWarning, 3
+            )
+    return {names[name]: value for name, value in given.items()}
 
 
 def _current_set(items: Hits | None) -> tuple[Item, ...] | None:

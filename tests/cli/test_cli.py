@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.cli import app as command
-from pagekin.cli.app import VERBS
+from pagekin.cli.verbs import VERBS, rename_options
 
 
 def pagekin(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
@@ -221,6 +221,12 @@ def test_without_a_terminal_lines_tell_of_progress_now_and_then(
         now = 1_000.0
         tell("reading", 0.5)
     assert capsys.readouterr().err == ""
+    lines = command.ProgressLines()
+    lines.tell("merging", 0.25)
+    now += 31.0  # and the stage tells nothing in the meantime
+    lines.remind()
+    lines.remind()
+    assert capsys.readouterr().err == "pagekin: merging 25%\n"
 
 
 def test_showing_loads_neither_the_compiler_nor_another_verb(collection: Path) -> None:
@@ -235,12 +241,17 @@ def test_showing_loads_neither_the_compiler_nor_another_verb(collection: Path) -
     assert done.returncode == 0, done.stderr
 
 
-def test_help_names_every_verb_in_the_order_of_the_table() -> None:
-    done = pagekin("--help")
-    assert done.returncode == 0, done.stderr
-    shown = re.findall(r"^  ([\w-]+)  +(.+)$", done.stdout.partition("Commands:")[2], re.MULTILINE)
-    assert [name for name, _ in shown] == list(VERBS)
+def test_the_help_has_five_things_first_and_every_verb_once() -> None:
+    done = pagekin("-h")
+    assert done.returncode == 0
+    assert done.stdout == pagekin("--help").stdout
+    groups = re.findall(r"^(\w[^\n]*):\n((?:  .*\n)+)", done.stdout, re.MULTILINE)
+    named = {heading: re.findall(r"^  ([\w-]+)  +(.+)$", rows, re.MULTILINE) for heading, rows in groups[1:]}
+    assert [verb for verb, _about in named["What one does first"]] == ["demo", "build", "search", "related", "serve"]
+    shown = [row for rows in named.values() for row in rows]
+    assert [verb for verb, _about in shown] == VERBS
     assert not [text for _, text in shown if text.endswith("...")], "a verb's first sentence is too long for the list"
+    assert "Usage: " in pagekin("network", "up", "-h").stdout
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -256,3 +267,43 @@ def test_the_demo_reads_and_shows_itself(tmp_path: Path) -> None:
     assert "carbon" in done.stdout.lower()
     again = pagekin("demo", "--no-serve", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error(collection: Path) -> None:
+    command = [sys.executable, "-m", "pagekin", "info", str(collection), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "taken"),
+    [
+        ("bag", ["x.kin", "URL", "-n", "5"], ["x.kin", "URL", "-k", "5"]),
+        ("refine", ["--count=5", "x.kin"], ["--limit=5", "x.kin"]),
+        ("duplicates", ["-n5", "--", "-n"], ["-k5", "--", "-n"]),
+        ("build", ["--limit", "links=9"], ["--set-limit", "links=9"]),
+        ("search", ["--limit", "9"], ["--limit", "9"]),
+        ("network", ["up", "net", "--processes", "2"], ["up", "net", "--workers", "2"]),
+        ("network", [], []),
+    ],
+)
+def test_options_of_earlier_versions_are_still_taken(verb: str, given: list[str], taken: list[str]) -> None:
+    assert rename_options(verb, given) == taken
+
+
+def test_a_shell_can_complete_verbs_and_options() -> None:
+    def complete(words: str, place: int) -> list[str]:
+        environment = {
+            **os.environ, "_PAGEKIN_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(place),
+        }  # fmt: skip
+        code = "import sys; sys.argv = ['pagekin']; from pagekin.cli import main; main()"
+        done = subprocess.run(
+            [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+        )
+        return done.stdout.split()
+
+    assert complete("pagekin rel", 1) == ["related"]
+    assert "--since" in complete("pagekin search --s", 2)

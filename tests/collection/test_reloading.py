@@ -34,6 +34,7 @@ from pagekin.similarity import RelatedIndex
 from pagekin.store import KinError
 from pagekin.text import QueryError, TextIndex, parse_query
 from tests.bags.webs import record
+from tests.engines.living import archive, build, update
 from tests.routers.webs import Running, ask, build_leaf, eager, free_ports, get, request, urls_of, wait_for
 from tests.text.collections import add_text_index
 
@@ -287,6 +288,32 @@ def test_a_rebuilt_collection_gives_new_answers_new_etags_and_a_new_label_above(
         assert len(urls_of(found)) == 9 and found["partial"] == []
         assert ask(top, "search", query="gull")["skipped"][0]["path"] == ["top", "sea"]
         assert get(top, "health").json["documents"] == 9
+
+
+def test_a_leaf_that_is_updated_while_it_serves_answers_from_the_new_pages_and_never_from_removed_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaf_module, "_LOOK_AGAIN", 0.05)
+    archives = [archive(tmp_path, f"{word}.warc", sea(word)) for word in ("gull", "tern")]
+    build(archives[:1], tmp_path / "sea.kin", whole=True)
+    [port, top] = free_ports(2)
+    url, router = f"http://127.0.0.1:{port}/", Router("top", {"sea": f"http://127.0.0.1:{port}/"}, eager())
+    leaf = ReloadingCollection("sea", tmp_path / "sea.kin")
+    with Running([(leaf, Place("127.0.0.1", port)), (router, Place("127.0.0.1", top))]):
+        above = f"http://127.0.0.1:{top}/"
+        wait_for(lambda: get(above, "health").json["ready"])
+        assert ask(url, "search", query="sand")["total"] == 6
+        update(tmp_path / "sea.kin", archives[1])
+        wait_for(lambda: ask(url, "search", query="tern")["total"] == 6)
+        gone = "http://sea.example/gull3"
+        update(tmp_path / "sea.kin", remove=[gone])
+        wait_for(lambda: gone not in urls_of(ask(url, "search", query="sand", limit=20)))
+        assert ask(url, "search", query="sand")["total"] == 11
+        assert ask(url, "search", query="gull3x", match="all")["total"] == 0
+        assert gone not in urls_of(ask(url, "related", url="http://sea.example/gull2"))
+        assert request(above + "refresh", "POST").status == 202
+        wait_for(lambda: len(urls_of(ask(above, "search", query="sand", limit=20))) == 11)
+        assert request(f"{url}related?url={gone}").status == 404
 
 
 def test_a_collection_that_vanishes_answers_as_it_was_and_says_so(

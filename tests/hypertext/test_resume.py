@@ -282,11 +282,12 @@ def grow(plan: ReadPlan) -> ReadPlan:
         lambda plan: replace(plan, limits=Limits(tokens=100)),
         lambda plan: replace(plan, parser="fast"),
         lambda plan: replace(plan, exclude=("*/7",)),
+        lambda plan: replace(plan, content=("main",)),
         lambda plan: replace(plan, sources=plan.sources[:1]),
         touch,
         grow,
     ],
-    ids=["limits", "parser", "exclude", "sources", "time", "size"],
+    ids=["limits", "parser", "exclude", "content", "sources", "time", "size"],
 )
 def test_other_settings_or_sources_begin_anew(
     plan: ReadPlan, change: Callable[[ReadPlan], ReadPlan], units_read: list[Unit], tmp_path: Path

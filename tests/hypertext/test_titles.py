@@ -18,6 +18,8 @@ from tests.bags.webs import read_web
         ([f"page {n} - site {n}" for n in range(9)], "", ""),
         ([*(f"page {n} - The Site" for n in range(5)), *(f"other {n}" for n in range(6))], "", ""),
         ([f"well-known thing {n}" for n in range(9)], "", ""),
+        ([f"Class{n} (Java SE 17 & JDK 17)" for n in range(9)], "", " (Java SE 17 & JDK 17)"),
+        ([f"Class (part {n})" for n in range(9)], "", ""),
         ([], "", ""),
         ([""] * 9, "", ""),
     ],

@@ -190,3 +190,28 @@ def test_an_address_for_no_folder_or_of_no_web_server_is_refused(tmp_path: Path)
 def test_the_demo_web_is_a_source() -> None:
     (unit,) = plan_units(["demo"], {})
     assert isinstance(next(read_unit(unit, Limits())), Page)
+
+
+def test_a_list_names_files_beside_it_and_elsewhere(tmp_path: Path) -> None:
+    (tmp_path / "warc").mkdir()
+    for place in ("warc/a.warc", "b.warc"):
+        (tmp_path / place).write_bytes(some_records(1)[0])
+    named = f"warc/a.warc\n\n{tmp_path / 'b.warc'}\r\n"
+    (tmp_path / "warc.paths").write_text(named)
+    (tmp_path / "warc.paths.gz").write_bytes(gzip.compress(named.encode()))
+    for name in ("warc.paths", "warc.paths.gz"):
+        units = plan_units([str(tmp_path / name)], {})
+        assert [unit.path for unit in units] == [str(tmp_path / "warc" / "a.warc"), str(tmp_path / "b.warc")]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "names no file"), (b"\xff\xfe", "is no readable list"), (b"none.warc", "does not exist")],
+)
+def test_a_list_that_is_none(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "made.paths").write_bytes(content)
+    with pytest.raises(SourceError, match=said):
+        plan_units([str(tmp_path / "made.paths")], {})
+    (tmp_path / "made.paths.gz").write_bytes(content or b"no gzip")
+    with pytest.raises(SourceError, match="is no readable list"):
+        plan_units([str(tmp_path / "made.paths.gz")], {})

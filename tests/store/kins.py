@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -65,12 +66,44 @@ def kill_at(step: int) -> None:
     """Let this process die by kill -9 just before its `step`-th change of the file system from now on."""
     left = step
 
-    def count(event: str, arguments: tuple[Any, ...]) -> None:
+    def count() -> None:
         nonlocal left
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+
+    _at_each_change(count)
+
+
+def count_changes(work: Callable[[], object]) -> int:
+    """Run `work` in a child process; return how often it changed the file system."""
+    receiver, sender = os.pipe()
+
+    def counted() -> None:
+        _at_each_change(lambda: os.write(sender, b"."))
+        work()
+
+    reader = threading.Thread(target=lambda: dots.append(_read_to_end(receiver)))
+    dots: list[bytes] = []
+    reader.start()
+    status = in_child(counted)
+    os.close(sender)
+    reader.join()
+    assert status == 0
+    return len(dots[0])
+
+
+def _read_to_end(handle: int) -> bytes:
+    with os.fdopen(handle, "rb") as stream:
+        return stream.read()
+
+
+def _at_each_change(act: Callable[[], object]) -> None:
+    """Act just before each change of the file system by this process from now on."""
+
+    def hook(event: str, arguments: tuple[Any, ...]) -> None:
         writes = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
         if writes or event in ("os.rename", "os.remove", "os.mkdir", "os.rmdir"):
-            if left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
-            left -= 1
+            act()
 
-    sys.addaudithook(count)
+    sys.addaudithook(hook)

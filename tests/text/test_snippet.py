@@ -80,6 +80,15 @@ def test_links_in_running_text_are_no_menu(tmp_path: Path, compiled: bool) -> No
     assert "[lighthouse] before they enter the [harbour]" in snippet
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_running_text_is_shown_without_the_breadcrumbs_above_it(tmp_path: Path, compiled: bool) -> None:
+    crumbs = "<a href=/>The Element Book</a> <a href=/az>A to Z</a> <a href=/home>Home</a> › <a href=/n>Nonmetals</a> › Carbon"
+    page = f"<p>{crumbs}</p><h1>Carbon</h1><p>Soot, pencil lead and diamond are one element.</p><p>{FILLER}</p>"
+    index = searchable(tmp_path / "a.kin", {"http://a.test/": page})
+    snippet = shown(make_snippet(index.corpus, 0, parse_query("carbon diamond"), compiled=compiled))
+    assert snippet.startswith("… [Carbon] [Carbon] Soot, pencil lead and [diamond] are one element. filler0")
+
+
 def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:
     for body, first, last in (
         (f"lock {FILLER}", "[lock] filler0", " …"),

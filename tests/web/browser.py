@@ -212,6 +212,12 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
     """A plain web server of files that says nothing."""
 
     asked: list[tuple[str, int]]
+    headers_sent: Mapping[str, str]
+
+    def end_headers(self) -> None:
+        for name, value in self.headers_sent.items():
+            self.send_header(name, value)
+        super().end_headers()
 
     def log_request(self, code: Any = "-", size: Any = "-") -> None:
         self.asked.append((self.path, int(code)))
@@ -221,10 +227,12 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def static_site(folder: Path) -> Iterator[tuple[str, list[tuple[str, int]]]]:
+def static_site(folder: Path, **headers: str) -> Iterator[tuple[str, list[tuple[str, int]]]]:
     """(the address of a folder served by a plain web server, what is asked of it with the answers' status)."""
     asked: list[tuple[str, int]] = []
-    handler: Callable[..., Any] = functools.partial(type("Files", (_Quiet,), {"asked": asked}), directory=str(folder))
+    sent = {name.replace("_", "-"): value for name, value in headers.items()}
+    kind = type("Files", (_Quiet,), {"asked": asked, "headers_sent": sent})
+    handler: Callable[..., Any] = functools.partial(kind, directory=str(folder))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

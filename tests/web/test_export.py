@@ -1,25 +1,25 @@
-"""Exports: every page has its file, told as the index tells it, inside the folder, and found by the script in a browser."""
+"""Exports: every page has its file, told as the index tells it, inside the folder."""
 
 import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urljoin, urlsplit
+from urllib.parse import urljoin, urlsplit
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from turbohtml import parse
 
 from pagekin.hypertext import canonical_url
 from pagekin.similarity import RelatedIndex
 from pagekin.web import ExportError, ExportPlan, export_site
 from pagekin.web.export import MARKER, name_of, names_of
-from pagekin.web.rendering import short, static
+from pagekin.web.rendering import short
 from tests.bags.webs import moved, record
 from tests.cli.test_cli import pagekin
 from tests.routers.webs import build_leaf
@@ -49,7 +49,7 @@ def demo_index(demo_collection: Path) -> RelatedIndex:
 @pytest.fixture(scope="module")
 def exported(demo_index: RelatedIndex, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("export") / "out"
-    export_site(demo_index, ExportPlan(out, html=True))
+    export_site(demo_index, ExportPlan(out))
     return out
 
 
@@ -76,25 +76,20 @@ def all_files(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
+def related_on(out: Path, name: str) -> list[tuple[str, str]]:
+    """(address, title) of the related pages that the file of a page tells, in their order."""
+    tree = parse((out / "related" / f"{name}.html").read_text(encoding="utf-8"))
+    return [(link.attrs["href"], link.text) for link in tree.select("main ol > li > a")]
+
+
 def test_every_page_has_its_file_and_it_tells_what_the_index_tells(exported: Path, demo_index: RelatedIndex) -> None:
     corpus = demo_index.corpus
-    urls = {corpus.page_url(page) for page in range(len(corpus))}
-    told = json.loads((exported / "index.json").read_text())
-    assert {row["url"] for row in told["pages"]} == urls
-    for row in told["pages"][::7]:
-        page = json.loads((exported / f"{row['file']}.json").read_text())
-        answer = demo_index.answer(demo_index.query_of([row["url"]]))
-        assert page["url"] == row["url"]
-        assert page["title"] == row["title"] == short(demo_index.title(demo_index.document(row["url"])), 200)
-        assert page["copies"] == len(answer.copies)
-        assert page["related"] == [
-            {"url": one.url, "title": short(one.title, 200), "similarity": round(one.similarity, 6),
-             "captured": one.captured, "copies": len(one.copies)}
-            for one in answer.results
-        ]  # fmt: skip
+    names = names_of({corpus.page_url(page) for page in range(len(corpus))})
+    for url, name in list(names.items())[::7]:
+        answer = demo_index.answer(demo_index.query_of([url]))
+        assert related_on(exported, name) == [(one.url, short(one.title, 200)) for one in answer.results]
     assert all_files(exported) == {
-        MARKER, "index.json", "index.html", "index-2.html", "related.js", "example.html", "style.css",
-        *(f"{row['file']}{ending}" for row in told["pages"] for ending in (".json", ".html")),
+        MARKER, "index.html", "index-2.html", "style.css", *(f"related/{name}.html" for name in names.values())
     }  # fmt: skip
 
 
@@ -102,13 +97,11 @@ def test_every_page_has_its_file_and_it_tells_what_the_index_tells(exported: Pat
 def test_what_may_be_an_answer_can_be_chosen(demo_index: RelatedIndex, tmp_path: Path, options: dict[str, Any]) -> None:
     export_site(demo_index, ExportPlan(tmp_path / "out", k=3, **options))
     for url in demo_index.urls[::40]:
-        told = json.loads((tmp_path / "out" / "related" / f"{name_of(url)}.json").read_text())["related"]
+        told = related_on(tmp_path / "out", name_of(url))
         least = options.get("min_similarity")
         sites = "other" if options.get("other_sites") else "all"
         expected = demo_index.related(url, 3, sites=sites, captured_only="captured" in options, min_similarity=least)
-        assert [(one["url"], one["similarity"]) for one in told] == [
-            (one.url, round(one.similarity, 6)) for one in expected
-        ]
+        assert [address for address, _title in told] == [one.url for one in expected]
 
 
 def test_names_are_as_documented() -> None:
@@ -117,7 +110,7 @@ def test_names_are_as_documented() -> None:
     assert name_of("http://docs.example:8080/a.b/C.html?x=1/2") == "docs.example~3a8080/a~2eb/~43.html~3fx~3d1~2f2"
     assert re.fullmatch(r"~~[0-9a-f]{16}", name_of(f"http://docs.example/{'x' * 200}"))
     documented = re.findall(
-        r"^\| `(https?://[^`]+)` \| `related/([^`]+)\.json` \|$", DOCUMENTATION.read_text(), re.MULTILINE
+        r"^\| `(https?://[^`]+)` \| `related/([^`]+)\.html` \|$", DOCUMENTATION.read_text(), re.MULTILINE
     )
     assert len(documented) >= 3
     assert [(url, name_of(url)) for url, _name in documented] == documented
@@ -140,30 +133,26 @@ def test_no_two_pages_share_a_file_and_none_leaves_the_folder(urls: list[str]) -
     for name in names.values():
         assert all(SAFE.fullmatch(part) and len(part) <= 250 for part in name.split("/"))
         assert len(name) < 500
-        for ending in (".json", ".html"):
-            assert f"{name}{ending}" not in folders
-            assert not any(folder.startswith(f"{name}{ending}/") for folder in folders)
+        assert f"{name}.html" not in folders
+        assert not any(folder.startswith(f"{name}.html/") for folder in folders)
 
 
 def test_odd_addresses_stay_inside_and_each_has_its_page(odd_index: RelatedIndex, tmp_path: Path) -> None:
-    done = export_site(odd_index, ExportPlan(tmp_path / "here" / "out", html=True))
+    done = export_site(odd_index, ExportPlan(tmp_path / "here" / "out"))
     assert [path.name for path in (tmp_path / "here").iterdir()] == ["out"]
     corpus = odd_index.corpus
     urls = {corpus.page_url(page) for page in range(len(corpus))}
-    rows = {row["url"]: row for row in json.loads((tmp_path / "here/out/index.json").read_text())["pages"]}
-    assert set(rows) == urls
-    assert done.pages == len(urls) == len({row["file"].casefold() for row in rows.values()})
-    for url, row in rows.items():
-        assert json.loads((tmp_path / "here/out" / f"{row['file']}.json").read_text())["url"] == url
-    assert rows["https://a.example/a"]["file"] == "related/a.example/a"
-    assert rows["http://a.example/a"]["file"] == "related/~2/a.example/a"
-    (alias,) = rows["http://a.example/a/b"]["aliases"]
-    assert alias == "related/a.example/old~3fx~3d1"
-    told = [(tmp_path / "here/out" / f"{name}.json").read_text() for name in (alias, "related/a.example/a/b")]
-    assert told[0] == told[1]
+    names = names_of(urls)
+    assert done.pages == len(urls) == len({name.casefold() for name in names.values()})
+    out = tmp_path / "here/out"
+    for url, name in names.items():
+        tree = parse((out / "related" / f"{name}.html").read_text(encoding="utf-8"))
+        assert tree.select("main > p > a")[0].attrs["href"] == url
+    assert names["https://a.example/a"] == "a.example/a"
+    assert names["http://a.example/a"] == "~2/a.example/a"
+    assert related_on(out, "a.example/old~3fx~3d1") == related_on(out, "a.example/a/b") != []
     if "http://a.example/empty" in urls:
-        empty = json.loads((tmp_path / "here/out/related/a.example/empty.json").read_text())
-        assert empty["related"] == []
+        assert related_on(out, "a.example/empty") == []
 
 
 class Links(HTMLParser):
@@ -190,10 +179,9 @@ def test_pages_link_to_each_other_and_hold_nothing_that_runs(
 ) -> None:
     for number, index in enumerate((RelatedIndex.open(hostile_collection), odd_index)):
         out = tmp_path / str(number)
-        export_site(index, ExportPlan(out, json=False, html=True))
+        export_site(index, ExportPlan(out))
         pages = list(out.rglob("*.html"))
         assert len(pages) > 20
-        assert not (out / "related.js").exists()
         for page in pages:
             text = page.read_text(encoding="utf-8")
             found = Links(text)
@@ -214,12 +202,10 @@ def test_only_earlier_exports_and_empty_folders_are_replaced(odd_index: RelatedI
     out.mkdir()
     export_site(odd_index, ExportPlan(out))
     before = all_files(out)
-    (out / "related/a.example/~.json").write_text("changed")
-    export_site(odd_index, ExportPlan(out, html=True))
-    assert before < all_files(out)
-    assert (out / "related/a.example/~.json").read_text() != "changed"
+    (out / "related/a.example/~.html").write_text("changed")
     export_site(odd_index, ExportPlan(out))
     assert all_files(out) == before
+    assert (out / "related/a.example/~.html").read_text() != "changed"
 
     (out / "notes.txt").write_text("mine")
     with pytest.raises(ExportError, match=r"notes\.txt"):
@@ -281,12 +267,10 @@ def test_the_command_says_what_it_wrote_and_what_is_wrong(demo_collection: Path,
         len(files),
         sum((tmp_path / "out" / name).stat().st_size for name in files),
     )
-    said = pagekin("export", demo_collection, "--related-json", "--out", "my site", "-k", "1", cwd=tmp_path).stdout
-    assert "python -m http.server -d 'my site'" in said and "http://localhost:8000/example.html" in said
-    assert "index.html" not in said
-    shutil.rmtree(tmp_path / "my site")
+    said = pagekin("export", demo_collection, "--html", "--out", "out", "-k", "1", cwd=tmp_path).stdout
+    assert "out/index.html" in said
     for arguments, code, words in (
-        ([demo_collection, "--out", "x"], 2, "--related-json"),
+        ([demo_collection, "--out", "x"], 2, "pagekin site"),
         ([demo_collection, "--html", "--out", "."], 3, "that you are in"),
         ([tmp_path / "none.kin", "--html", "--out", "x"], 3, "none.kin"),
         ([demo_collection, "--html", "--out", "x", "-k", "0"], 2, "-k"),
@@ -311,55 +295,12 @@ def test_other_sites_of_a_single_site_are_refused(tmp_path: Path) -> None:
 # -- in a browser -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_script_is_small() -> None:
-    assert len(static("related.js")) < 2_000
-
-
-def test_the_example_is_filled_in_a_browser(visit: Visitor, exported: Path) -> None:
+def test_pages_are_for_everyone(visit: Visitor, exported: Path) -> None:
     with static_site(exported) as (site, asked):
-        page = visit(site, "example.html")
-        page.wait_for_selector("section li a")
-        address = page.get_attribute("section", "data-address")
-        told = json.loads((exported / "related" / f"{name_of(address)}.json").read_text())["related"]
-        shown = page.eval_on_selector_all("section li a", "all => all.map((a) => [a.textContent, a.href])")
-        assert shown == [[one["title"], one["url"]] for one in told]
-        assert barriers(page) == []
         page = visit(site, "index.html", dark=True)
         assert barriers(page) == []
         page.click("main li a >> nth=3")
         assert page.inner_text("h2") == "Related pages"
         assert barriers(page) == []
-        assert {status for _path, status in asked} <= {200, 304}
-
-
-def test_the_script_finds_the_file_of_every_address(visit: Visitor, odd_index: RelatedIndex, tmp_path: Path) -> None:
-    """Python's rule and the script's are one: each element is filled from the file of its page."""
-    out = tmp_path / "out"
-    export_site(odd_index, ExportPlan(out))
-    rows = json.loads((out / "index.json").read_text())["pages"]
-    plain = {row["url"]: row["file"] for row in rows if not row["file"].startswith("related/~2/")}
-    sections = "".join(
-        f'<section data-pagekin-related hidden data-address="{url}&quot;#part"></section>'.replace("&quot;", "")
-        for url in plain
-    )
-    evil = "<section id=canonical data-pagekin-related hidden></section><section id=no data-pagekin-related hidden "
-    (out / "all.html").write_text(
-        f"<!doctype html><link rel=canonical href='http://a.example/a/b?utm=1'><link rel=icon href='data:,'>{sections}{evil}"
-        "data-address=http://nowhere.example/></section><script src=related.js defer></script>"
-    )
-    with static_site(out) as (site, asked):
-        page = visit(site)
-        visit.problems.clear()
-        page.goto(f"{site}all.html")
-        page.wait_for_load_state("networkidle")
-        filled = page.eval_on_selector_all(
-            "section[data-address]:not([hidden])", "all => all.map((e) => e.dataset.address)"
-        )
-        related = {url for url in plain if json.loads((out / f"{plain[url]}.json").read_text())["related"]}
-        assert {url.removesuffix("#part") for url in filled} == related
-        assert len(related) > 25
-        assert page.is_visible("#canonical li")
-        assert not page.is_visible("#no")
-        found = {unquote(path) for path, status in asked if status == 200}
-        assert {f"/{file}.json" for file in plain.values()} <= found
+        assert {status for path, status in asked if "favicon" not in path} <= {200, 304}
     visit.problems[:] = [one for one in visit.problems if "404" not in one]

@@ -231,7 +231,7 @@ def test_a_router_tells_what_is_below_it(network: str) -> None:
         assert start["page"]["url"] in Parsed(shown.body).text
     lost = request(f"{network}start?url=http%3A%2F%2Fnowhere.example%2F", headers=HTML)
     assert lost.headers["location"] == "/whole/page?url=http%3A%2F%2Fnowhere.example%2F"
-    assert view["name"] == summary["name"] and "Search 2 collections as one" in page.text
+    assert view["name"] == summary["name"] and "Search 4 collections as one" in page.text
     for site in view["sites"]:
         assert site["url"] in page.links
         assert request(site["url"], headers=HTML).status == 200

@@ -225,6 +225,21 @@ def test_words_of_pages_that_mean_harm_are_text(visit: Any, hostile_site: str) -
     assert page.locator(".words li").first.inner_text().startswith("<img src=x onerror=al")
 
 
+def test_the_buttons_of_a_map_cover_no_name_below_it(visit: Any, demo_site: str) -> None:
+    page = visit(demo_site, "")
+    # As on maps of many small topics, whose names fill the lines below.
+    page.evaluate("""() => {
+        const list = document.querySelector(".zoomed + .also");
+        for (let count = 0; count < 90; count++) list.append(Object.assign(document.createElement("li"), {textContent: "topic"}));
+    }""")
+    buttons = page.locator(".zooms").bounding_box()
+    names = [one.bounding_box() for one in page.locator(".zoomed + .also li").all()]
+    assert len(names) > 90
+    assert not [
+        box for box in names if box["x"] + box["width"] > buttons["x"] and box["y"] < buttons["y"] + buttons["height"]
+    ]
+
+
 @pytest.mark.parametrize("calm", [False, True])
 def test_a_map_can_be_enlarged_and_moved(visit: Any, demo_site: str, calm: bool) -> None:
     page = visit(demo_site, "", reduced_motion="reduce" if calm else "no-preference")

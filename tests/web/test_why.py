@@ -15,7 +15,7 @@ from pagekin.routers.serve import Mounted
 from pagekin.web import web_app
 from pagekin.web.collection_view import CollectionView, PageLink
 from pagekin.web.pages.why import TEXT, SharedTerm, Similar, choose_reasons
-from pagekin.web.rendering import away
+from pagekin.web.rendering import away, percent
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf
 
@@ -134,14 +134,15 @@ def test_a_page_like_both_is_cited_before_one_with_fewer_links(collection: Colle
 def test_bars_are_measured_by_the_best_of_the_list(collection: CollectionView, asked: Any) -> None:
     similar = list(similar_to(collection, "malaria").values())
     html = asked.get(f"/page?url={AT}/malaria", headers=HTML).text
-    drawn = re.findall(r'class="alike">.*?<path d="M0 .5h([\d.]+)"/></svg> (\w+ alike)</span>', html)
+    drawn = re.findall(
+        r'class="alike">.*?<path d="M0 .5h([\d.]+)"/></svg> <span class="hidden">similarity </span>([\d.]+ %)</span>',
+        html,
+    )
     assert [float(length) for length, _words in drawn] == [
         pytest.approx(one.similarity / similar[0].similarity, abs=0.001) for one in similar
     ]
     for one, (_length, words) in zip(similar, drawn, strict=True):
-        assert words == (
-            "very alike" if one.similarity >= 0.3 else "fairly alike" if one.similarity >= 0.1 else "somewhat alike"
-        )
+        assert words == percent(one.similarity)
     assert "the bar is longest for the best of this list" in html
 
 

@@ -6,6 +6,7 @@ import math
 import os
 import re
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -15,15 +16,17 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
 
-from pagekin import __version__
+from pagekin import __version__, store
+from pagekin.cli.verbs import VERBS, GroupedVerbs, module_of
 from pagekin.errors import PagekinError
 
 USAGE, BAD_INPUT, OUR_FAULT = 2, 3, 1
 INTERRUPTED = 130
 LINE_SECONDS = 30.0
 """How often a line tells of progress where there is no terminal."""
+_COMPILING_SECONDS = 5.0
+"""The same while code is compiled, which takes less time than most builds, but nobody expects."""
 _EXIT_CODES = {"usage": USAGE, "input": BAD_INPUT, "ours": OUR_FAULT}
 # What could drive a terminal from a page's title (control characters), show it backwards, or not be printed at all.
 _UNSAFE = "\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
@@ -34,32 +37,20 @@ HELP = """Pagekin finds a web page's kin: related pages, clusters and search for
 
 Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 our fault."""
 
-VERBS = """
-crawl plan build search select expand suggest related bag duplicates neighbours export index evaluate explain-gamma tune cluster
-clusters label summary refine network serve check demo info page read
-""".split()
-"""Every verb, in the order of the help."""
-_MODULES = {
-    "select": "search",
-    "expand": "search",
-    "suggest": "search",
-    "explain-gamma": "explain_gamma",
-    "summary": "label",
-}
-"""The modules of verbs that share one, or whose name is no module's."""
 
-
-class _Verbs(TyperGroup):
+class _Verbs(GroupedVerbs):
     """The verbs: errors for people end each of them with a sentence and the right exit code."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return the loaded verbs in the order of the table: some modules load others, so the order of loading does not tell."""
-        return [name for name in VERBS if name in self.commands]
 
     def invoke(self, ctx: Any) -> Any:
         """Run a verb."""
         try:
-            return super().invoke(ctx)
+            answer = super().invoke(ctx)
+            sys.stdout.flush()
+            return answer
+        except BrokenPipeError:
+            # The reader of our output went away (head, less): not an error, and nothing to say it to.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(0) from None
         except PagekinError as error:
             if error.detail and os.environ.get("PAGEKIN_DEBUG"):
                 say(error.detail, err=True)
@@ -68,7 +59,7 @@ class _Verbs(TyperGroup):
 
 # Without markup the help is plain text: the boxes of rich would cost as much time again as all the rest of it.
 app = typer.Typer(
-    cls=_Verbs, help=HELP, no_args_is_help=True, add_completion=False,
+    cls=_Verbs, help=HELP, no_args_is_help=True, context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False, rich_markup_mode=None,
 )  # fmt: skip
 
@@ -76,7 +67,7 @@ app = typer.Typer(
 def load_verbs(verb: str = "") -> None:
     """Add a verb to `app`, or all of them if there is none of that name: help and mistakes need every name."""
     for name in [verb] if verb in VERBS else VERBS:
-        import_module(f"pagekin.cli.{_MODULES.get(name, name)}")
+        import_module(module_of(name))
 
 
 def fail(message: str, code: int = BAD_INPUT) -> NoReturn:
@@ -166,26 +157,73 @@ def human_bytes(size: float) -> str:
     return ""
 
 
-class _ProgressLines:
-    """Progress where nobody watches: now and then a line on standard error, for a log."""
+class _CompilingLines:
+    """Lines on standard error that say why nothing else happens: code is compiled for this machine, once."""
+
+    def __init__(self) -> None:
+        self._began = self._last = 0.0
+
+    def tell(self, state: "store.Compiling") -> None:
+        """Print what is done and how long it may take; then now and then how far it is, and at last how long it took."""
+        now = time.monotonic()
+        if not state.processes:
+            say("pagekin: waiting for another program that compiles the same ...", err=True)
+        elif not state.done:
+            self._began = self._last = now
+            who = "a process" if state.processes == 1 else f"{state.processes} processes"
+            say(f"pagekin: compiling {state.kernels} kernels, this once: {who}, "
+                f"about {_minutes(state.seconds_left)} ...", err=True)  # fmt: skip
+        elif state.done == state.kernels:
+            say(f"pagekin: compiled in {_minutes(now - self._began)}, and kept for the next time.", err=True)
+        elif now - self._last >= _COMPILING_SECONDS:
+            self._last = now
+            share = state.done / state.kernels
+            say(f"pagekin: compiled {share:.0%}, about {_minutes(state.seconds_left)} left", err=True)
+        else:
+            return
+        sys.stderr.flush()
+
+
+class ProgressLines:
+    """Progress where nobody watches: now and then a line on standard error, for a log, also while a stage tells nothing."""
 
     def __init__(self) -> None:
         self._began: dict[str, tuple[float, float]] = {}
+        self._stage, self._share = "", 0.0
         self._last = time.monotonic()
+        self._lock, self._over = threading.Lock(), threading.Event()
+
+    def __enter__(self) -> "ProgressLines":
+        threading.Thread(target=self._watch, daemon=True).start()
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        self._over.set()
 
     def tell(self, stage: str, share: float) -> None:
-        """Print how far a stage is, its rate and the time left, if the last line is old."""
-        now = time.monotonic()
-        began, first = self._began.setdefault(stage, (now, share))
-        if now - self._last < LINE_SECONDS:
-            return
-        self._last = now
-        line = f"pagekin: {stage} {share:.0%}"
-        if share > first:
-            rate = (share - first) / max(now - began, 1e-6)
-            line += f", {60 * rate:.1%} a minute, {_minutes((1 - share) / rate)} left"
-        say(line, err=True)
-        sys.stderr.flush()
+        """Note how far a stage is."""
+        self._began.setdefault(stage, (time.monotonic(), share))
+        self._stage, self._share = stage, share
+        self.remind()
+
+    def remind(self) -> None:
+        """Print how far the stage is, its rate and the time left, if the last line is old."""
+        with self._lock:
+            now = time.monotonic()
+            if now - self._last < LINE_SECONDS or not self._stage:
+                return
+            self._last = now
+            began, first = self._began[self._stage]
+            line = f"pagekin: {self._stage} {self._share:.0%}"
+            if self._share > first:
+                rate = (self._share - first) / max(now - began, 1e-6)
+                line += f", {60 * rate:.1%} a minute, {_minutes((1 - self._share) / rate)} left"
+            say(line, err=True)
+            sys.stderr.flush()
+
+    def _watch(self) -> None:
+        while not self._over.wait(1.0):
+            self.remind()
 
 
 def _minutes(seconds: float) -> str:
@@ -201,7 +239,8 @@ def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
         yield lambda _stage, _share: None
         return
     if not sys.stderr.isatty():
-        yield _ProgressLines().tell
+        with ProgressLines() as lines:
+            yield lines.tell
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -244,21 +283,24 @@ def _options(
     """Take the options before a verb."""
 
 
+def _words_to_complete() -> list[str]:
+    """Return the command line that a shell asks to complete; none if the command is run."""
+    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()
+
+
 def main() -> None:
     """Run the command; whatever goes wrong, end with a sentence and the right exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that has no é shows \xe9
     try:
+        quiet = bool({"-q", "--quiet"}.intersection(sys.argv))
+        store.watch_compiling((lambda _state: None) if quiet else _CompilingLines().tell)
         # No option before the verb takes a value, so a verb in the first place is the verb.
-        load_verbs(*sys.argv[1:2])
+        load_verbs(*(_words_to_complete() or sys.argv)[1:2])
         app()
     except KeyboardInterrupt:
         say("pagekin: stopped; nothing half-done was kept.", err=True)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output went away (head, less): not an error, and nothing to say it to.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         say(f"pagekin: {error.strerror or error}{where}. Collections are left as they were.", err=True)

@@ -7,10 +7,18 @@ import typer
 
 from pagekin import bags, engines, hypertext, similarity, store
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, progress_bar, say, use_file
+from pagekin.cli.app import USAGE, app, check_choice, fail, fill_template, print_json, progress_bar, say, use_file
 from pagekin.cli.cluster import clusters_of_options, names_of_option
 from pagekin.cli.evaluate import open_directory
-from pagekin.cli.read import keep_what_was_read, make_plan, note_of, print_summary, round_times, seconds
+from pagekin.cli.read import (
+    keep_what_was_read,
+    make_plan,
+    note_of,
+    opt_outs_of_file,
+    print_summary,
+    round_times,
+    seconds,
+)
 from pagekin.cli.tune import fit_signals, parse_seconds
 from pagekin.cli.tune import save_strategy as write_strategy
 from pagekin.errors import PagekinError
@@ -19,7 +27,7 @@ from pagekin.errors import PagekinError
 @app.command()
 def build(
     sources: options.Sources,
-    out: options.NewCollection,
+    out: options.NewOrRemoteCollection,
     preset: options.Preset = "",
     strategy: options.StrategyFile = "",
     settings: options.Settings = None,
@@ -30,8 +38,11 @@ def build(
     workers: options.Workers = 0,
     limit: options.Limit = None,
     exclude: options.Exclude = None,
+    content: options.Content = None,
     replace: options.Replace = False,
     memory: options.Memory = None,
+    updatable: options.Updatable = None,
+    opt_outs: options.OptOuts = None,
     clusters: Annotated[bool, typer.Option(help="Put the pages into clusters, as `pagekin cluster` does.")] = True,
     clusters_preset: options.ClustersPreset = "",
     cluster_settings: options.ClusterSetting = None,
@@ -58,6 +69,19 @@ def build(
             help="Write a folder of so many shards, which is opened and asked like one collection.",
         ),
     ] = 1,
+    engine: options.Engine = "local",
+    master: Annotated[
+        str,
+        typer.Option(
+            metavar="spark://HOST:PORT", help="The cluster of --engine spark; under spark-submit, leave it out."
+        ),
+    ] = "",
+    max_failed_files: Annotated[
+        int,
+        typer.Option(
+            min=0, metavar="N", help="With --engine spark, leave out up to so many files that cannot be read, and name them."
+        ),
+    ] = 0,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
@@ -78,15 +102,27 @@ def build(
             "with --strategy FILE.toml",
             USAGE,
         )
+    check_choice("--engine", engine, options.ENGINES)
+    if engine != "spark" and (master or max_failed_files):
+        fail("--master and --max-failed-files are of --engine spark", USAGE)
+    if tune and (engine == "spark" or isinstance(out, str)):
+        fail("--tune fits a collection that lies on this machine; build it here with --engine local", USAGE)
+    if (updatable or opt_outs) and (engine == "spark" or isinstance(out, str)):
+        fail("--updatable and --opt-outs are for a folder on this machine and --engine local", USAGE)
     chosen = bags.choose_strategy(preset, strategy, settings or [])
     wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
-    kept = names_of_option(names)
-    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace, memory)
-    with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
-        if shards > 1:
-            report = engines.build_shards(plan, shards, chosen, tell, wanted, text, kept, note_of(quiet))
+    recipe = engines.BuildRecipe(chosen, wanted, text, names_of_option(names))
+    here = out if isinstance(out, Path) else Path("site.kin")
+    plan = make_plan(
+        sources, here, base_url, all_captures, strict, parser, workers, limit, exclude, replace, memory, content
+    )
+    plan.keep, plan.opt_outs = updatable, opt_outs_of_file(opt_outs)
+    with keep_what_was_read(here), progress_bar(quiet or as_json) as tell:
+        if engine == "spark":
+            cluster = engines.ClusterPlan(out, shards, master, max_failed_files)
+            report = engines.build_on_spark(plan, cluster, recipe, tell, note_of(quiet))
         else:
-            report = engines.build_collection(plan, chosen, tell, wanted, text, kept, note_of(quiet))
+            report = engines.build_here(plan, out, shards, recipe, tell, note_of(quiet))
     assert report.read is not None
     if not as_json and not quiet:
         print_summary(report.read, out)
@@ -96,7 +132,9 @@ def build(
         tuning = _tune(out, tune_by, tune, workers, save_strategy, quiet or as_json)
     if as_json:
         times = {**seconds(report.read), **round_times(report.seconds)}
-        print_json({**store.open_kin(out).facts, "seconds": times, **({"tuning": tuning} if tune else {})})
+        facts = store.open_kin(out).facts if tune else report.facts
+        failed = {"failed_files": report.failed_files} if report.failed_files else {}
+        print_json({**facts, "seconds": times, **failed, **({"tuning": tuning} if tune else {})})
 
 
 def _tune(out: Path, by: str, budget: float, workers: int, save: Path | None, quiet: bool) -> dict[str, Any]:
@@ -125,7 +163,7 @@ def _tune(out: Path, by: str, budget: float, workers: int, save: Path | None, qu
     return done.as_dict()
 
 
-def print_index(report: "engines.BuildReport", out: Path) -> None:
+def print_index(report: "engines.BuildReport", out: Path | str) -> None:
     """Print what was indexed, for people."""
     size = sum(size for name, size in report.bytes_on_disk.items() if name.startswith(similarity.INDEX_ARRAYS))
     say(fill_template("index", report=report, size=size, out=out))

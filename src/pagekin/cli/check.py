@@ -19,7 +19,7 @@ def check(
     """Prove a collection whole. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
     if not collection.is_dir():
         fail(f"{collection} is no collection; make one with: pagekin build SOURCE... --out {collection}")
-    total = sum(file.stat().st_size for file in collection.rglob("*.npy")) or 1
+    total = sum(file.stat().st_size for file in collection.rglob("*") if file.is_file()) or 1
     done = 0
     with progress_bar(as_json) as tell:
 

@@ -153,6 +153,8 @@ def find_node(corpus: "hypertext.Corpus", tree: "clusters.Tree", text: str) -> i
             return int(text)
         fail(f"there is no cluster {text[:20]}; the last is {len(tree) - 1}", USAGE)
     number = corpus.url_number(text)
+    if number < 0 and (meant := hypertext.guess_url([corpus], text)):
+        number = corpus.url_number(meant)
     if number < 0:
         fail(hypertext.unknown_url_message([corpus], text))
     homes = [home for page in corpus.pages_of(number)[:1] for home in tree.homes(page)]

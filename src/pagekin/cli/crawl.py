@@ -66,7 +66,7 @@ def crawl(
     keep_others: Annotated[bool, typer.Option("--keep-others", help="Also keep files that are not HTML.")] = False,
     limit: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME=NUMBER", help="Set another limit, e.g. page_seconds=60; repeatable."),
+        typer.Option("--set-limit", metavar="NAME=NUMBER", help="Change a limit, e.g. page_seconds=60; repeatable."),
     ] = None,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
@@ -96,7 +96,7 @@ def crawl(
         guard = net.Guard(net.parse_allowed(allow or []))
     with check_option("--resolve"):
         names = net.parse_names(resolve or [])
-    with check_option("--limit"):
+    with check_option("--set-limit"):
         limits = sources.parse_limits(
             sources.CrawlLimits, [f"pages={pages}", f"depth={depth}", f"delay={delay}", *(limit or [])]
         )

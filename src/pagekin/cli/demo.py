@@ -82,7 +82,7 @@ def _changed(path: Path) -> float:
 
 def _build(out: Path, report_it: bool) -> None:
     """Build the demo web, and print what was built if wanted."""
-    say("Building an index of the demo web (the very first time, compiling takes half a minute) ...", err=True)
+    say("Building an index of the demo web ...", err=True)
     plan = hypertext.ReadPlan(["demo"], out)
     with progress_bar() as tell:
         report = engines.build_collection(plan, bags.Strategy(), tell, clusters.ClusterSettings(), text=True)

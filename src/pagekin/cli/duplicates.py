@@ -21,7 +21,7 @@ def duplicates(
             help="Near-duplicates have this share of their words in common.",
         ),
     ] = 0.9,
-    limit: Annotated[int, typer.Option("-n", "--limit", min=1, help="How many groups to show.")] = 20,
+    limit: Annotated[int, typer.Option("-k", "--limit", min=1, help="Groups at most.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all groups.")] = False,
 ) -> None:
     """Show pages that say the same: mirrors, second names."""

@@ -12,6 +12,8 @@ from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, check_choice, fail, fill_template, print_json, progress_bar, say, use_file
 from pagekin.errors import PagekinError
 
+_MEASURES = {"somers_d": "Somers' D", "gamma": "Γ", "ndcg10": "nDCG@10", "map": "MAP"}
+
 
 @app.command()
 def evaluate(
@@ -111,5 +113,8 @@ def open_directory(
 
 def print_judgements(done: "evaluation.Evaluation") -> None:
     """Print judgements as a table for people."""
-    best = evaluation.summarise_comparisons(done.comparisons(), done.region)
-    say(fill_template("judgements", done=done, best=best))
+    compared = done.comparisons()
+    best = evaluation.summarise_comparisons(compared, done.region)
+    # Of two, all measures tell; of more, the line about the best is enough, and the report has the rest.
+    pair = compared if len(done.judgements) == 2 else []
+    say(fill_template("judgements", done=done, best=best, pair=pair, measures=_MEASURES))

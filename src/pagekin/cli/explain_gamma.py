@@ -39,7 +39,7 @@ def explain_gamma(
     classes: options.Classes = "primary",
     loose: options.Loose = False,
     directory_pages: options.OwnPages = None,
-    k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages of each ordering to show.")] = 10,
+    k: Annotated[int, typer.Option("-k", "--limit", min=1, max=10_000, help="Pages of each ordering.")] = 10,
     workers: options.Threads = 0,
     as_json: options.AsJson = False,
 ) -> None:

@@ -1,7 +1,8 @@
 """`pagekin info`: what is in a collection."""
 
 from collections import Counter
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -22,18 +23,29 @@ def info(
     sizes: Counter[str] = Counter()
     for folder in folders:
         sizes.update(folder.bytes_on_disk)
+    kept = hypertext.read_keeping(Path(collection))
     streams, text, indexed, search, trees = parts.values()
     if as_json:
         hidden = {"language_codes"}
         about = {name: value for name, value in facts.items() if name not in hidden}
         groups = {"streams": streams, "plain_text": text, "index": indexed, "trees": trees, "search": search}
         stored = {"all": sum(sizes.values()), **groups, **sizes}
-        print_json({"format": kin.manifest["format"], **about, "bytes": stored})
+        print_json({"format": kin.manifest["format"], **about, "bytes": stored, "kept": _keeping_as_dict(kept)})
         return
     languages, skipped = (sorted(facts[name].items(), key=lambda pair: -pair[1]) for name in ("languages", "skipped"))
     say(
         fill_template(
             "info", collection=collection, format=kin.manifest["format"], facts=facts, parts=parts, streams=streams,
             indexed=indexed, search=search, languages=languages[:8], skipped=skipped,
+            kept=kept,
         )
     )  # fmt: skip
+
+
+def _keeping_as_dict(kept: "hypertext.Keeping") -> dict[str, Any]:
+    """Return what a collection keeps for updates, as JSON."""
+    return {
+        "updatable": kept.updatable, "parts": len(kept.parts), "bytes": kept.bytes_on_disk,
+        "sources": [{"names": source.names, "read": source.read} for source in kept.sources],
+        "opted_out": kept.opt_outs.as_list(), "built": kept.built, "updated": kept.updated,
+    }  # fmt: skip

@@ -92,7 +92,7 @@ def _need_pyarrow() -> None:
     from importlib.util import find_spec
 
     if find_spec("pyarrow") is None:
-        fail("Parquet needs pyarrow: pip install 'pagekin[parquet]', or write .jsonl", USAGE)
+        fail("Parquet needs pyarrow: pip install pyarrow, or write .jsonl", USAGE)
 
 
 def _write_json_lines(urls: Any, answers: Iterator[tuple[str, Any]], file: IO[bytes]) -> None:

@@ -9,7 +9,18 @@ import typer
 
 from pagekin import hypertext, routers, sources, store, web
 from pagekin.cli import options
-from pagekin.cli.app import BAD_INPUT, INTERRUPTED, app, fail, fill_template, print_json, progress_bar, say
+from pagekin.cli.app import (
+    BAD_INPUT,
+    INTERRUPTED,
+    USAGE,
+    app,
+    check_option,
+    fail,
+    fill_template,
+    print_json,
+    progress_bar,
+    say,
+)
 from pagekin.cli.cluster import clusters_of_options
 from pagekin.cli.read import parse_base_urls, round_times
 
@@ -55,7 +66,7 @@ def init(
     one_port: Annotated[
         bool, typer.Option("--one-port", help="One port for all nodes, and a path for each; else a port for each.")
     ] = False,
-    processes: Annotated[int, typer.Option(min=0, help="Processes that build; 0 means one per core.")] = 0,
+    processes: Annotated[int, typer.Option("--workers", min=0, help="Processes that build; 0 means one per core.")] = 0,
     replace: Annotated[
         bool, typer.Option("--replace", help="Write a network file anew that is there; sites that fit are kept.")
     ] = False,
@@ -74,11 +85,9 @@ def init(
     clusters = clusters_of_options(clusters_preset, cluster_settings, max_clusters=max_clusters)
     url, fault = routers.clean_node_url(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
     if fault or url.count("/") > 3 or not host:
-        fail(f"--host: '{host}' is no host, such as 127.0.0.1 or search.example.org")
-    try:
+        fail(f"--host: '{host}' is no host, such as 127.0.0.1 or search.example.org", USAGE)
+    with check_option("--set-limit"):
         limits = sources.parse_limits(sources.Limits, limit or [])
-    except ValueError as error:
-        fail(f"--limit: {error}")
     plan = NetworkPlan(
         tuple(by or ["dns"]), directory, name, min_pages, clusters, host, port, one_port,
         processes or hypertext.default_workers(), replace, *bases, limits,
@@ -176,7 +185,7 @@ def _print_tree(net: "routers.Network", root: Any, pages: dict[str, int | None],
 @network.command()
 def up(
     path: NetworkFile,
-    processes: Annotated[int, typer.Option(min=0, help="Processes; 0 means one per core.")] = 1,
+    processes: Annotated[int, typer.Option("--workers", min=0, help="Processes; 0 means one per core.")] = 1,
     only: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Run these nodes alone; repeatable. Others run elsewhere.")
     ] = None,

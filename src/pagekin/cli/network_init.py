@@ -15,6 +15,12 @@ from pagekin.store import Progress, no_progress, open_kin
 BY = ("dns", "directory", "clusters")
 
 
+class WrongPlanError(routers.NetworkError):
+    """Options that do not go together; the message says which."""
+
+    fault = "usage"
+
+
 @dataclass(frozen=True)
 class NetworkPlan:
     """What `init_network` is to make, and how."""
@@ -40,13 +46,13 @@ class NetworkPlan:
     def __post_init__(self) -> None:
         for one in self.by:
             if one not in BY:
-                raise routers.NetworkError(f"--by is one of {', '.join(BY)}; not '{one}'")
+                raise WrongPlanError(f"--by is one of {', '.join(BY)}; not '{one}'")
         if len(set(self.by)) < len(self.by) or not self.by:
-            raise routers.NetworkError("--by names each hierarchy once, and at least one")
+            raise WrongPlanError("--by names each hierarchy once, and at least one")
         if ("directory" in self.by) != (self.directory is not None):
-            raise routers.NetworkError("--by directory and --directory FILE go together")
+            raise WrongPlanError("--by directory and --directory FILE go together")
         if self.min_pages < 1 or self.processes < 1 or not 0 < self.port < 65536:
-            raise routers.NetworkError("pages and processes are at least 1, and a port is below 65,536")
+            raise WrongPlanError("pages and processes are at least 1, and a port is below 65,536")
 
 
 @dataclass

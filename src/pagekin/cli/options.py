@@ -10,6 +10,8 @@ from pagekin import store
 
 PRESETS = ("default", "hypursuit1996")
 """The ways to refine, and to suggest."""
+ENGINES = ("local", "spark")
+"""Where builds run."""
 WISHES = ("both", "kin", "see-also")
 """What related may mean."""
 
@@ -29,11 +31,23 @@ def parse_memory(text: str) -> "store.MemoryBudget":
         raise typer.BadParameter(str(error)) from None
 
 
+def parse_target(text: str) -> Path | str:
+    """Return where a collection is to be: the path of a folder, or an address in an object store as it is."""
+    return text if store.is_remote(text) else Path(text)
+
+
 # -- of most verbs ------------------------------------------------------------------------------------------------------
 
 Collection = Annotated[str, typer.Argument(metavar="SITE.kin")]
 IndexedCollection = Annotated[str, typer.Argument(metavar="SITE.kin", help="An indexed collection.")]
 NewCollection = Annotated[Path, typer.Option("--out", "-o", metavar="SITE.kin", help="The collection to write.")]
+NewOrRemoteCollection = Annotated[
+    Any,
+    typer.Option(
+        "--out", "-o", metavar="SITE.kin|s3://…", parser=parse_target,
+        help="The collection to write: a folder, or an address in an object store.",
+    ),
+]  # fmt: skip
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 SummaryAsJson = Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar, no summary.")]
@@ -44,7 +58,18 @@ CoreThreads = Annotated[int, typer.Option(min=0, help="Threads, no more than the
 
 Sources = Annotated[
     list[str],
-    typer.Argument(metavar="SOURCE...", help="WARC, ARC or WACZ files, folders of HTML, or `demo` for the demo web."),
+    typer.Argument(
+        metavar="SOURCE...",
+        help="WARC, ARC or WACZ files, also s3://…, lists of them (warc.paths.gz), folders of HTML, or `demo`.",
+    ),
+]
+SomeSources = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="[SOURCE...]", help="What a build would be given."),
+]
+Engine = Annotated[
+    str,
+    typer.Option(metavar="local|spark", help="Build on this machine, or on a Spark cluster; the bytes are the same."),
 ]
 BaseUrls = Annotated[
     list[str] | None,
@@ -65,14 +90,35 @@ Memory = Annotated[
 Workers = Annotated[int, typer.Option(min=0, help="Processes that read; 0 means one per core.")]
 Limit = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME=NUMBER", help="Change a limit per page, e.g. page_bytes=1000000."),
+    typer.Option(
+        "--set-limit", metavar="NAME=NUMBER", help="Change a limit per page, e.g. page_bytes=1000000; repeatable."
+    ),
 ]
 Exclude = Annotated[
     list[str] | None,
     typer.Option(metavar="GLOB", help="Leave out pages whose whole address matches, e.g. '*/genindex*'; repeatable."),
 ]
+Content = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="SELECTOR",
+        help="Take words and links only from this region of a page, e.g. main; the first that it has.",
+    ),
+]
 Replace = Annotated[
     bool, typer.Option("--replace", help="Write over a collection of other sources; without it, that is refused.")
+]
+
+OptOuts = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Addresses and hosts, one a line, to leave out of the collection for good; later builds and updates do, too.",
+    ),
+]
+Updatable = Annotated[
+    bool | None,
+    typer.Option(help="Keep what was read, for pagekin update. [default: as the collection did so far, or not]"),
 ]
 
 # -- of what indexes and clusters ---------------------------------------------------------------------------------------
@@ -137,7 +183,7 @@ Language = Annotated[str, typer.Option(metavar="CODE", help="Only pages in this 
 
 # -- of related pages ---------------------------------------------------------------------------------------------------
 
-RelatedCount = Annotated[int, typer.Option("-k", min=1, max=1_000, help="Related pages per page.")]
+RelatedCount = Annotated[int, typer.Option("-k", "--limit", min=1, max=1_000, help="Related pages per page.")]
 MinSimilarity = Annotated[
     float | None,
     typer.Option(min=0, max=1, callback=refuse_nan, help="Only pages more similar than this (default: as indexed)."),

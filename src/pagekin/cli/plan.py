@@ -8,13 +8,13 @@ import typer
 
 from pagekin import bags, clusters, engines
 from pagekin.cli import options
-from pagekin.cli.app import app, fill_template, print_json, progress_bar, say
+from pagekin.cli.app import USAGE, app, check_choice, fail, fill_template, print_json, progress_bar, say
 from pagekin.cli.read import make_plan
 
 
 @app.command()
 def plan(
-    sources: options.Sources,
+    sources: options.SomeSources = None,
     out: Annotated[
         Path, typer.Option(metavar="SITE.kin", help="Where the collection is to be, for the disk that is free there.")
     ] = Path("site.kin"),
@@ -25,18 +25,39 @@ def plan(
     memory: options.Memory = None,
     with_clusters: Annotated[bool, typer.Option("--clusters/--no-clusters", help="With clusters.")] = True,
     text: Annotated[bool, typer.Option(help="With the search index.")] = True,
+    engine: options.Engine = "local",
+    pages: Annotated[
+        float | None,
+        typer.Option(min=1, max=1e12, callback=options.refuse_nan, help="Of so many pages like these, e.g. 3e9."),
+    ] = None,
+    cores: Annotated[int, typer.Option(min=1, help="Cores of the cluster of --engine spark.")] = 64,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say what a build will cost here: time, memory, disk.
+    """Say what a build will cost: time, memory, disk.
 
-    Two samples of the sources are built in the temporary folder, and what they take is carried on to all of the sources.
+    Two samples of the sources are built in the temporary folder, and what they take is carried on to all of the sources:
+    to a build here, or to one on a Spark cluster. Without sources, --engine spark and --pages go by figures that were
+    measured once.
     """
-    chosen = bags.choose_strategy(preset, "", [])
+    check_choice("--engine", engine, options.ENGINES)
+    if not sources and not (engine == "spark" and pages):
+        fail("name the sources; only --engine spark --pages NUMBER can do without", USAGE)
     wanted = clusters.ClusterSettings() if with_clusters else None
-    read = make_plan(sources, out, base_url, False, False, "fast", workers, None, exclude, memory=memory)
-    with progress_bar(as_json) as tell:
-        costs = engines.estimate_costs(read, chosen, wanted, text, tell)
-    if as_json:
+    if sources:
+        chosen = bags.choose_strategy(preset, "", [])
+        processes = 1 if engine == "spark" else workers
+        read = make_plan(sources, out, base_url, False, False, "fast", processes, None, exclude, memory=memory)
+        with progress_bar(as_json) as tell:
+            costs = engines.estimate_costs(read, chosen, wanted, text, tell, round(pages or 0))
+    else:
+        costs = engines.usual_costs(round(pages or 0))
+    if engine == "spark":
+        divided = engines.divide_costs(costs, cores)
+        if as_json:
+            print_json({**asdict(divided), "hours": divided.hours})
+        else:
+            say(fill_template("cluster_plan", costs=divided, measured_here=bool(sources)))
+    elif as_json:
         print_json({**asdict(costs), "total_seconds": costs.total_seconds})
     else:
         say(fill_template("plan", costs=costs, out=out))

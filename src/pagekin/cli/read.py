@@ -33,13 +33,16 @@ def read(
     workers: options.Workers = 0,
     limit: options.Limit = None,
     exclude: options.Exclude = None,
+    content: options.Content = None,
     replace: options.Replace = False,
     memory: options.Memory = None,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Read web archives or folders of HTML, without an index."""
-    plan = make_plan(sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace, memory)
+    plan = make_plan(
+        sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace, memory, content
+    )
     plan.units = engines.require_room(plan, clusters=False, text=False, note=note_of(quiet), index=False)
     with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
         report = hypertext.read_sources(plan, tell, note_of(quiet))
@@ -52,18 +55,27 @@ def read(
 def make_plan(
     archives: list[str], out: Path, base_url: list[str] | None, all_captures: bool, strict: bool, parser: str,
     workers: int, limit: list[str] | None, exclude: list[str] | None = None, replace: bool = False,
-    memory: "store.MemoryBudget | None" = None,
+    memory: "store.MemoryBudget | None" = None, content: list[str] | None = None,
 ) -> "hypertext.ReadPlan":  # fmt: skip
     """Make the plan that options describe, or end with what is wrong with them."""
     check_choice("--parser", parser, hypertext.PARSERS)
-    with check_option("--limit"):
+    with check_option("--set-limit"):
         limits = sources.parse_limits(sources.Limits, limit or [])
+    with check_option("--content"):
+        for selector in content or ():
+            hypertext.check_selector(selector)
     bases, default_base = parse_base_urls(base_url or [])
     processes = workers or hypertext.default_workers()
     return hypertext.ReadPlan(
         archives, out, parser, processes, bases, default_base, all_captures, strict, limits,
-        exclude=tuple(exclude or ()), replace=replace, memory=memory or store.NO_LIMIT,
+        exclude=tuple(exclude or ()), content=tuple(content or ()), replace=replace, memory=memory or store.NO_LIMIT,
     )  # fmt: skip
+
+
+def opt_outs_of_file(file: Path | None) -> "hypertext.OptOuts":
+    """Return the addresses and hosts of a file, none without one, or end with what is wrong with it."""
+    with check_option():
+        return hypertext.OptOuts.load(file) if file else hypertext.NO_OPT_OUTS
 
 
 def note_of(quiet: bool) -> "hypertext.Note":
@@ -111,7 +123,7 @@ def seconds(report: "hypertext.ReadReport") -> dict[str, float]:
     return round_times({name: getattr(report, name) for name in ("start_up", "reading", "merging")})
 
 
-def print_summary(report: "hypertext.ReadReport", out: Path) -> None:
+def print_summary(report: "hypertext.ReadReport", out: Path | str) -> None:
     """Print what was read, for people."""
     facts = report.facts
     say(fill_template("read", report=report, out=out))

@@ -15,7 +15,7 @@ from pagekin.cli.questions import print_missing
 def refine(
     target: options.Target,
     terms: Annotated[list[str], typer.Argument(metavar="TERM...", help="The words of the question.")],
-    count: Annotated[int, typer.Option("-n", "--count", min=1, max=1000, help="Terms in each list, at most.")] = 8,
+    count: Annotated[int, typer.Option("-k", "--limit", min=1, max=1000, help="Terms in each list, at most.")] = 8,
     preset: Annotated[
         str,
         typer.Option(metavar="|".join(options.PRESETS), help="By what pages are about, or as in 1996 by terms of sub-clusters."),

@@ -33,7 +33,7 @@ def related(
     address: Annotated[
         str, typer.Option("--url", metavar="URL", help="With --html: the page's address, for its relative links.")
     ] = "",
-    k: Annotated[int, typer.Option("-k", min=1, max=10_000, help="How many pages to answer with.")] = 10,
+    k: options.Most = 10,
     min_similarity: options.MinSimilarity = None,
     wish: options.Wish = "",
     exact: Annotated[
@@ -74,9 +74,9 @@ def related(
         try:
             answer = index.related(
                 urls or address, k, html=page, min_similarity=min_similarity, wish=wish,  # type: ignore[arg-type]  # checked above
-                sites="other" if other_sites else "same" if same_site else "all", captured_only=captured, site=site,
-                since=since, until=until, language=language, method=method, fold=not unfold, explain=explain, ask=ask,  # type: ignore[arg-type]  # checked above
-                deadline=deadline,
+                other_sites=other_sites, same_site=same_site, captured=captured, exact=exact, estimate=estimate,
+                unfold=unfold, explain=explain, ask=ask, deadline=deadline, site=site, since=since, until=until,
+                language=language,
             )  # fmt: skip
         except collection.ServiceError as error:
             fail(f"{html}: {error}" if html not in ("", "-") else str(error))

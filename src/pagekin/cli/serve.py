@@ -22,7 +22,7 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8600,
     name: Annotated[str, typer.Option(help="Its name in a network; by default that of the collection.")] = "",
-    processes: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer.")] = 1,
+    processes: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that answer.")] = 1,
     public_url: Annotated[
         str,
         typer.Option(
@@ -30,9 +30,17 @@ def serve(
             help="The address at which browsers reach it, if a proxy stands in front, e.g. https://find.example/below/.",
         ),
     ] = "",
+    replay: Annotated[
+        str,
+        typer.Option(
+            metavar="PATTERN",
+            help="Where a web archive shows captures, e.g. https://archive.example/web/{timestamp}/{url}: pages link there "
+            "in place of the live web.",
+        ),
+    ] = "",
 ) -> None:
     """Serve a collection as a web site. Browse, search, related pages; also a leaf router that a network can take in."""
-    serve_collection(collection, host, port, name or collection.stem, processes, public_url=public_url)
+    serve_collection(collection, host, port, name or collection.stem, processes, public_url=public_url, replay=replay)
 
 
 def _tell(address: str, pages: int) -> None:
@@ -43,13 +51,15 @@ def _tell(address: str, pages: int) -> None:
 
 def serve_collection(
     collection: Path, host: str, port: int, name: str, processes: int = 1, tell: Callable[[str, int], None] = _tell,
-    public_url: str = "",
+    public_url: str = "", replay: str = "",
 ) -> None:  # fmt: skip
     """Serve a collection until this process is stopped; `tell` is called with its address and pages once it listens."""
     if not host.strip():
         fail("name the address to listen at, such as --host 127.0.0.1", USAGE)
     with check_option("--public-url"):
         public = "".join(web.public_address(public_url))
+    with check_option("--replay"):
+        pattern = web.replay_pattern(replay)
     place = routers.Place(host, port or routers.free_port(host))
     address = f"http://{f'[{host}]' if ':' in host else host}:{place.port}/"
     leaf = routers.open_collection(
@@ -63,7 +73,7 @@ def serve_collection(
             say(f"For browsers: {public}/   (the proxy passes on what is asked below it, without the path)")
         sys.stdout.flush()  # who reads it through a pipe is waiting
 
-    routers.run_leaf(leaf, place, processes, ready, partial(web.web_app, public))
+    routers.run_leaf(leaf, place, processes, ready, partial(web.web_app, public, pattern))
 
 
 def _warm(leaf: "routers.LeafService") -> None:

@@ -15,6 +15,7 @@ from .directory import (
     read_listings,
 )
 from .documents import DOCUMENTS_TREE, document_of, find_documents, fold_documents
+from .following import FollowedTrees, follow_trees
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, put_trees, read_trees
 from .kept_names import NO_NAMES, KeptNames, write_names
 from .links import link_similarity, page_graph
@@ -55,6 +56,7 @@ __all__ = [
     "Cooccurrences",
     "Directory",
     "DirectoryError",
+    "FollowedTrees",
     "KeptNames",
     "LinkSettings",
     "PageThesaurus",
@@ -72,6 +74,7 @@ __all__ = [
     "familial_distance",
     "find_documents",
     "fold_documents",
+    "follow_trees",
     "link_similarity",
     "load_directory",
     "make_trees",

@@ -43,6 +43,8 @@ _GENERAL = frozenset(
 _CODE = re.compile(r"\w_\w|\w\(\)|[^\W\d]\w+(?:::|\.)[^\W\d]\w+")
 """A name as in programs: titles of references are full of them."""
 _WORD = re.compile(r"\w+")
+_NODES_AT_A_TIME = 1 << 14
+"""Nodes whose links are compared at a time: what is in memory of a large collection's links."""
 
 
 @dataclass(frozen=True)
@@ -126,16 +128,25 @@ class _Search:
 
     def _find_mutual(self) -> dict[int, set[int]]:
         """Return the nodes near each node, in its folder, below it or beside it, that are linked with it both ways."""
-        count = len(self.graph)
-        sources = np.repeat(np.arange(count), np.diff(self.graph.out_offsets))
-        targets = self.graph.out_targets.astype(np.int64)
-        both = np.intersect1d(sources * count + targets, targets * count + sources, assume_unique=True)
         above = [folder.rpartition("/")[0] for folder in self.folders]
         found: dict[int, set[int]] = {}
-        for node, other in zip((both // max(count, 1)).tolist(), (both % max(count, 1)).tolist(), strict=True):
+        for node, other in self._linked_both_ways():
             if above[node] == above[other] or self._below(node, other) or self._below(other, node):
                 found.setdefault(node, set()).add(other)
         return found
+
+    def _linked_both_ways(self) -> Iterator[tuple[int, int]]:
+        """Yield each (node, other) of two nodes that link to each other, the nodes in order, some thousand at a time."""
+        graph, count = self.graph, len(self.graph)
+        for first in range(0, count, _NODES_AT_A_TIME):
+            last = min(first + _NODES_AT_A_TIME, count)
+            out, back = (
+                np.repeat(np.arange(first, last), np.diff(offsets[first : last + 1])) * count
+                + others[offsets[first] : offsets[last]].astype(np.int64)
+                for offsets, others in ((graph.out_offsets, graph.out_targets), (graph.in_offsets, graph.in_sources))
+            )
+            both = np.intersect1d(out, back, assume_unique=True)
+            yield from zip((both // count).tolist(), (both % count).tolist(), strict=True)
 
     def _below(self, cover: int, node: int) -> bool:
         """Tell whether a node lies in the cover's folder or below."""

@@ -89,6 +89,16 @@ class ClusterSettings:
             facts |= {"similarity": self.similarity, "combine": self.combine, "links": asdict(self.links)}
         return facts | {"terms": asdict(self.terms)}
 
+    @classmethod
+    def from_facts(cls, facts: Mapping[str, Any]) -> "ClusterSettings":
+        """Return settings with the effect of those that a manifest records."""
+        plain = ("method", "max_clusters", "similarity", "combine", "seed", "sample")
+        tables = {"links": LinkSettings, "terms": TermSettings}
+        return cls(
+            **{name: facts[name] for name in plain if name in facts},
+            **{name: table(**facts[name]) for name, table in tables.items() if name in facts},
+        )
+
 
 def choose_clusters(preset: str = "", settings: Iterable[str] = (), **chosen: Any) -> ClusterSettings:
     """Return the settings of a command line: a preset, NAME=VALUE settings, and options that have a name of their own.

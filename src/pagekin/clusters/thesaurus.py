@@ -69,23 +69,26 @@ class PageTopics:
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with temporary_folder("thesaurus") as folder:
             workshop = workshop or BagWorkshop(corpus, folder, threads)
-            found = [(np.zeros(0, np.int64), np.zeros(0, np.uint32))]
+            sizes, found = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
             for first in range(0, len(page_url), _PART):
                 matrix = workshop.matrix(_STRATEGY, page_url[first : first + _PART], words_alone=True)
                 heaviest = np.empty(len(matrix.terms), np.uint32)
-                sizes = np.minimum(np.diff(matrix.offsets), ABOUT)
                 count = heaviest_terms(matrix.offsets, matrix.terms, matrix.weights, ABOUT, heaviest)
-                found.append((np.repeat(np.arange(first, first + len(matrix)), sizes), heaviest[:count]))
-            rows, numbers = (np.concatenate(column) for column in zip(*found, strict=True))
-            used, terms = np.unique(numbers, return_inverse=True)
+                sizes.append(np.minimum(np.diff(matrix.offsets), ABOUT))
+                found.append(heaviest[:count].copy())
+            offsets, terms = np.cumsum(np.concatenate(sizes)), np.concatenate(found)
+            del found
+            met = np.bincount(terms) > 0
+            terms, used = (np.cumsum(met, dtype=np.uint32) - np.uint32(1))[terms], np.flatnonzero(met)
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
         if phrases:
             more, numbers, texts = _page_phrases(corpus, threads)
-            rows, terms = np.append(rows, more), np.append(terms, numbers + len(shown))
-            order = np.argsort(rows, kind="stable")
-            rows, terms, shown = rows[order], terms[order], shown + texts
-        offsets = np.searchsorted(rows, np.arange(len(page_url) + 1))
-        return cls(offsets, terms.astype(np.uint32), RaggedBytes(*pack_strings(shown)))
+            order = np.argsort(more, kind="stable")
+            more, numbers = more[order], numbers[order]
+            # A page's phrases come after its words.
+            terms = np.insert(terms, offsets[more + 1], (numbers + len(shown)).astype(np.uint32))
+            offsets, shown = offsets + np.searchsorted(more, np.arange(len(page_url) + 1)), shown + texts
+        return cls(offsets, terms, RaggedBytes(*pack_strings(shown)))
 
     @classmethod
     def read(cls, kin: Kin) -> "PageTopics | None":

@@ -15,6 +15,8 @@ from .evaluations import (
     read_evaluations,
 )
 from .facets import Facets, count_facets
+from .graph_files import GRAPH_SUFFIXES, write_gephi, write_graph
+from .graphs import Graph, Link, Links, Neighbour, Neighbours
 from .messages import (
     BEST_HITS,
     MOST_COOCCURRENCES,
@@ -54,6 +56,7 @@ from .messages import (
     as_items,
     encode,
 )
+from .page_tables import Cluster, ClusterTable, PageTable, surt_key
 from .queries import Day, check_filters, make_filters, may_pass, parse_query, query_words, relaxed_query
 from .ranking import by_score, fold_hits, group_hits, merge_hits
 from .refinement import LabelThesaurus, without_own_words
@@ -61,6 +64,8 @@ from .reloading import FollowedFolder, ReloadingCollection, open_collection_at
 from .selection import cluster_address, cluster_number
 from .service import PublishedLabel, Service
 from .suggestion import nothing_to_suggest_by
+from .table_files import TABLE_SUFFIXES, TableFileError, check_table_file, write_table
+from .tables import MissingPackageError, Table, require_package
 from .understanding import corpus_words, respell
 from .walking import in_thread, is_walking, walk
 from .whole import Whole, WholeHits, explain_epochs
@@ -68,14 +73,18 @@ from .whole import Whole, WholeHits, explain_epochs
 __all__ = [
     "BEST_HITS",
     "EVALUATION_FACT",
+    "GRAPH_SUFFIXES",
     "MOST_COOCCURRENCES",
     "MOST_HOPS",
     "MOST_HTML",
     "MOST_NODES",
+    "TABLE_SUFFIXES",
     "Answer",
     "AskedNode",
     "Bag",
     "ChildHealth",
+    "Cluster",
+    "ClusterTable",
     "Collection",
     "Comparison",
     "CooccurrenceCounts",
@@ -85,13 +94,20 @@ __all__ = [
     "Facets",
     "Filters",
     "FollowedFolder",
+    "Graph",
     "Health",
     "Hit",
     "HitGroup",
     "Item",
     "JudgedStrategy",
     "LabelThesaurus",
+    "Link",
+    "Links",
+    "MissingPackageError",
+    "Neighbour",
+    "Neighbours",
     "PageDescription",
+    "PageTable",
     "Preset",
     "PublishedLabel",
     "RefineRequest",
@@ -113,6 +129,8 @@ __all__ = [
     "SuggestRequest",
     "Summary",
     "SummaryCluster",
+    "Table",
+    "TableFileError",
     "TreeNode",
     "TreeRequest",
     "Whole",
@@ -120,6 +138,7 @@ __all__ = [
     "as_items",
     "by_score",
     "check_filters",
+    "check_table_file",
     "cluster_address",
     "cluster_number",
     "command_to_repeat",
@@ -147,8 +166,13 @@ __all__ = [
     "read_evaluations",
     "refuse_damaged",
     "relaxed_query",
+    "require_package",
     "respell",
     "similarities_to",
+    "surt_key",
     "walk",
     "without_own_words",
+    "write_gephi",
+    "write_graph",
+    "write_table",
 ]

@@ -6,11 +6,13 @@ Each hit names the `path` to the leaf that it came from, so that a later request
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Literal
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
+from pagekin.collection.tables import Table
 from pagekin.errors import PagekinError
 from pagekin.similarity import Citation, RankingOptions, Share, SharedTerm, SignalShare
 from pagekin.text import Stats
@@ -279,8 +281,13 @@ class HitGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Their places in the list of hits."""
 
 
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """Hits, and how they were found."""
+class Answer(Table, msgspec.Struct, frozen=True, kw_only=True):
+    """Hits, and how they were found: iterate over them, or take them as a table."""
+
+    columns: ClassVar = {
+        "rank": "int32", "url": "string", "title": "string", "score": "float64", "snippet": "string", "cluster": "string",
+        "date": "moment", "language": "string", "captured": "bool_", "pages": "int64", "copies": "strings",
+    }  # fmt: skip
 
     query: Line = ""
     router: Name = ""
@@ -320,6 +327,23 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     def __iter__(self) -> Iterator[Hit]:
         """Iterate over the hits."""
         return iter(self.results)
+
+    def __len__(self) -> int:
+        """Return the number of hits; `total` is that of all that match."""
+        return len(self.results)
+
+    def __bool__(self) -> bool:
+        """Return True, also without hits: it is an answer."""
+        return True
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the hits as rows."""
+        for rank, hit in enumerate(self.results, 1):
+            yield {
+                "rank": rank, "url": hit.url, "title": hit.title, "score": hit.score, "snippet": hit.snippet,
+                "cluster": hit.cluster_name, "date": datetime.fromtimestamp(hit.date, UTC) if hit.date else None,
+                "language": hit.language, "captured": hit.captured, "pages": hit.pages, "copies": list(hit.copies),
+            }  # fmt: skip
 
 
 class Refinements(msgspec.Struct, frozen=True, kw_only=True):

@@ -16,7 +16,7 @@ from pagekin.collection.messages import Hit, ServiceError
 from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, rank_pages
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.understanding import KnownWords, ask_best
-from pagekin.hypertext import HostTitles, ShortTitles, unknown_url_message
+from pagekin.hypertext import HostTitles, ShortTitles, guess_url, unknown_url_message
 from pagekin.labels import plain_text
 from pagekin.similarity import Query as RelatedQuery
 from pagekin.similarity import RelatedError, RelatedIndex, Result
@@ -249,6 +249,7 @@ class Whole:
         """Return what was understood of a page."""
         corpora = [part.corpus for part in self.parts]
         home = next((corpus.url(number) for corpus in corpora if (number := corpus.url_number(request.url)) >= 0), "")
+        home = home or guess_url(corpora, request.url)
         known = [about for corpus in corpora if home and (about := corpus.describe(home, request.inlinks))]
         if not known:
             raise ServiceError(self.without_path(unknown_url_message(corpora, request.url, self.path)), 404)

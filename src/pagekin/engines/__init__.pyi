@@ -1,33 +1,48 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
+from .cluster_costs import ClusterCosts, divide_costs, usual_costs
 from .costs import BuildCosts, estimate_costs
 from .division import Census
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
-from .local import BuildReport, build_collection, cluster_collection, index_collection, label_collection
+from .local import BuildRecipe, BuildReport, build_collection, cluster_collection, index_collection, label_collection
 from .needs import require_room
 from .shards import MOST_SHARDS, ShardError, build_shards, check_shards, shard_collection
+from .spark import ClusterPlan, SparkError, build_on_spark
+from .targets import build_here
+from .update import UpdateReport, compact_collection, update_collection
 
 __all__ = [
     "LEAVES",
     "MOST_SHARDS",
     "BuildCosts",
+    "BuildRecipe",
     "BuildReport",
     "BuiltLeaves",
     "Census",
+    "ClusterCosts",
+    "ClusterPlan",
     "LeafBuilder",
     "LeafPlan",
     "LeafSite",
     "LeavesError",
     "ShardError",
+    "SparkError",
+    "UpdateReport",
     "build_collection",
+    "build_here",
+    "build_on_spark",
     "build_shards",
     "check_shards",
     "cluster_collection",
+    "compact_collection",
+    "divide_costs",
     "estimate_costs",
     "index_collection",
     "label_collection",
     "lock_folder",
     "require_room",
     "shard_collection",
+    "update_collection",
+    "usual_costs",
     "write_atomically",
 ]

@@ -59,7 +59,7 @@ class BuildCosts:
     least_memory: int
     """What `--memory` may be at least."""
     free: int
-    """Bytes that are free where the collection is to be."""
+    """Bytes that are free where the collection is to be; 0 if it is not known where."""
     sample: Trial
 
     @property
@@ -74,8 +74,12 @@ def estimate_costs(
     clusters: ClusterSettings | None,
     text: bool,
     progress: Progress = no_progress,
+    pages: int = 0,
 ) -> BuildCosts:
-    """Build two samples of the sources in a temporary folder, and carry on what they took to all of the sources."""
+    """Build two samples of the sources in a temporary folder, and carry on what they took to all of the sources.
+
+    With `pages` it is carried on to so many pages like these.
+    """
     units = plan_units(plan.sources, plan.base_urls, plan.base_url)
     require_memory(plan.memory, html_bytes(units))
     sizes = [source_bytes(unit) for unit in units]
@@ -90,8 +94,13 @@ def estimate_costs(
     small, large = trials
     if not large.pages:
         raise SourceError("the sample of the sources holds no page, so nothing can be said of their cost.")
-    pages = round(large.pages * max(total / large.source_bytes, 1.0))
-    memory = round(_carry_on((small.pages, small.memory), (large.pages, large.memory), pages))
+    costs = carry_on_trials(small, large, pages or round(large.pages * max(total / large.source_bytes, 1.0)))
+    memory = min(costs.memory, plan.memory.limit) if plan.memory.limit else costs.memory
+    return replace(costs, memory=memory, free=free_disk(plan.out))
+
+
+def carry_on_trials(small: Trial, large: Trial, pages: int) -> BuildCosts:
+    """Return what a build of so many pages will take, from what two samples took."""
     html = round(large.html_bytes / large.pages * pages)
     disk = round(_carry_on((small.pages, small.disk), (large.pages, large.disk), pages))
     return BuildCosts(
@@ -103,9 +112,9 @@ def estimate_costs(
         },
         disk=disk,
         disk_meanwhile=disk + round(_carry_on((small.pages, small.parts), (large.pages, large.parts), pages)),
-        memory=min(memory, plan.memory.limit) if plan.memory.limit else memory,
+        memory=round(_carry_on((small.pages, small.memory), (large.pages, large.memory), pages)),
         least_memory=least_memory(html),
-        free=free_disk(plan.out),
+        free=0,
         sample=large,
     )
 

@@ -239,7 +239,7 @@ def _build_all(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[t
             yield work[future], future.result()
     except BrokenProcessPool:
         raise WorkerError(
-            "A building process ended unexpectedly; if it was killed for lack of memory, use fewer --processes. Leaves "
+            "A building process ended unexpectedly; if it was killed for lack of memory, use fewer --workers. Leaves "
             "that were built are kept: the same command goes on."
         ) from None
     finally:

@@ -8,10 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, Strategy, StrategyError, is_shard, make_bags
+from pagekin.bags import BagWorkshop, Strategy, StrategyError, is_shard, make_bags, strategy_of_index
 from pagekin.clusters import (
     NO_NAMES,
     THESAURUS_ARRAYS,
@@ -21,6 +22,7 @@ from pagekin.clusters import (
     KeptNames,
     PageTopics,
     Tree,
+    follow_trees,
     make_trees,
     put_trees,
     read_trees,
@@ -36,7 +38,7 @@ from pagekin.hypertext import (
     no_note,
     read_sources_into,
 )
-from pagekin.labels import LABEL_ARRAYS, AddedTerm, LabelError, put_label
+from pagekin.labels import LABEL_ARRAYS, AddedTerm, LabelError, added_terms, put_label
 from pagekin.similarity import INDEX_ARRAYS, make_index
 from pagekin.store import NO_LIMIT, Kin, KinError, KinWriter, MemoryBudget, Progress, no_progress, open_kin
 from pagekin.text import TEXT_ARRAYS, is_outdated, make_text, unfit_reason
@@ -72,6 +74,8 @@ class BuildReport:
     bytes_on_disk: dict[str, int] = field(default_factory=dict)
     replaced: str | None = None
     """The name of the strategy of the index that was there before, if it had other settings."""
+    failed_files: dict[str, str] = field(default_factory=dict)
+    """Files that a cluster could not read and was allowed to leave out, and why."""
 
 
 def build_collection(
@@ -89,28 +93,98 @@ def build_collection(
     searched. A build that was stopped goes on from what it had read, if sources and settings of reading are the same;
     `note` is told so.
     """
-    _check(strategy)
+    check_strategy(strategy)
     plan = replace(plan, units=require_room(plan, clusters is not None, text, note))
     with KinWriter(plan.out, "pagekin build", plan.memory) as writer:
         before = None
         with contextlib.suppress(KinError):
             before = open_kin(plan.out)
-        read = read_sources_into(writer, plan, progress, note)
-        corpus = Corpus(writer.view(read.facts))
-        stages = Stages(progress)
-        facts = {**read.facts, **_index_facts(writer, corpus, strategy, stages, plan.workers, None)}
-        if text:
-            facts |= make_text(writer, corpus, stages.tell)
-        if clusters:
-            threads = _thread_count(plan.workers)
-            with TemporaryDirectory(dir=writer.work) as folder:
-                workshop = BagWorkshop(corpus, Path(folder), threads, memory=plan.memory)
-                trees = make_trees(corpus, clusters, None, stages.tell, threads, names, workshop)
-                facts |= _tree_facts(writer, corpus, trees, before, threads, stages, workshop)
-        stages.tell("saving", 0.0)
-        writer.commit(facts)
-        stages.tell("saving", 1.0)
+        added = added_terms(before.facts) if before else ()
+        if plan.opt_outs:
+            before = None  # words of its label may come from pages of which nothing is to be left
+        return build_into(writer, plan, BuildRecipe(strategy, clusters, text, names), progress, note, before, added)
+
+
+@dataclass(frozen=True)
+class BuildRecipe:
+    """What is made of pages that were read, and how."""
+
+    strategy: Strategy
+    clusters: ClusterSettings | None = None
+    """Without them pages are put into no clusters, and there is no label."""
+    text: bool = False
+    """Whether pages can be searched."""
+    names: KeptNames = NO_NAMES
+
+    @classmethod
+    def of(cls, kin: Kin, kept: Mapping[str, Any]) -> "BuildRecipe":
+        """Return what a collection was made by, given what is `kept` beside its parts."""
+        trees = [tree for tree in kin.facts.get("trees", ()) if tree["name"] == "clusters"]
+        return cls(
+            strategy_of_index(kin.facts["index"]),
+            ClusterSettings.from_facts(trees[0]) if trees else None,
+            "text" in kin.facts,
+            msgspec.convert(kept.get("names", {}), KeptNames),
+        )
+
+    def to_keep(self) -> dict[str, Any]:
+        """Return what `of` wants to be kept: what the manifest does not tell."""
+        return names_to_keep(self.names)
+
+
+def names_to_keep(names: KeptNames) -> dict[str, Any]:
+    """Return what is kept of the names of topics, so that later builds can give them again."""
+    return {"names": msgspec.to_builtins(names)}
+
+
+def build_into(
+    writer: KinWriter, plan: ReadPlan, recipe: BuildRecipe, progress: Progress, note: Note,
+    before: Kin | None, added: Sequence[AddedTerm] | None = None, follow: bool = False,
+) -> BuildReport:  # fmt: skip
+    """Read the sources of a plan, index them and commit all of it by `writer`.
+
+    Of the collection `before`, label parts that hardly differ stay, and the terms that were added unless others are given. So
+    do clusters, with `follow`, if few pages differ.
+    """
+    read = read_sources_into(writer, replace(plan, recipe=recipe.to_keep()), progress, note)
+    corpus = Corpus(writer.view(read.facts))
+    stages = Stages(progress)
+    facts = {**read.facts, **_index_facts(writer, corpus, recipe.strategy, stages, plan.workers, None)}
+    if recipe.text:
+        facts |= make_text(writer, corpus, stages.tell)
+    if recipe.clusters:
+        threads = _thread_count(plan.workers)
+        with TemporaryDirectory(dir=writer.work) as folder:
+            workshop = BagWorkshop(corpus, Path(folder), threads, memory=plan.memory)
+            trees = (
+                _follow(corpus, before, recipe.clusters, workshop, stages, threads, note) if before and follow else []
+            )
+            trees = trees or make_trees(corpus, recipe.clusters, None, stages.tell, threads, recipe.names, workshop)
+            facts |= _tree_facts(writer, corpus, trees, before, threads, stages, workshop, added)
+    stages.tell("saving", 0.0)
+    writer.commit(facts)
+    stages.tell("saving", 1.0)
     return BuildReport(facts, read, stages.seconds, open_kin(plan.out).bytes_on_disk)
+
+
+def _follow(
+    corpus: Corpus, before: Kin, settings: ClusterSettings, workshop: BagWorkshop, stages: Stages, threads: int, note: Note
+) -> list[Tree]:  # fmt: skip
+    """Return the trees of the collection before with the pages of a corpus, or none; tell why."""
+    followed = follow_trees(corpus, Corpus(before), read_trees(before), workshop, settings.sample, stages.tell, threads)
+    stages.tell("joining", 1.0)
+    if followed.reason:
+        note(f"clusters are made anew: {followed.reason}")
+        note_lost_directory(before, note)
+    elif followed.joined:
+        note(f"{followed.joined:,} pages join the clusters nearest to them; pagekin compact makes clusters anew")
+    return followed.trees
+
+
+def note_lost_directory(kin: Kin, note: Note) -> None:
+    """Tell if a collection has a directory beside its clusters, which is not made anew with them."""
+    if any(tree["name"] == "directory" for tree in kin.facts.get("trees", ())):
+        note(f"the directory beside the clusters is left out; add it: pagekin cluster {kin.path} --directory FILE")
 
 
 def index_collection(
@@ -126,7 +200,7 @@ def index_collection(
 
     With `text` its words become searchable, unless they are; a text index of an earlier version is renewed.
     """
-    _check(strategy)
+    check_strategy(strategy)
     with _renew(path, "pagekin index", memory) as (writer, corpus):
         stages = Stages(progress)
         left_out = not_citing(corpus) if not_citing else None
@@ -153,7 +227,8 @@ def _settings(index: Mapping[str, Any]) -> tuple[Any, ...]:
     return index.get("digest"), index.get("not_citing")
 
 
-def _check(strategy: Strategy) -> None:
+def check_strategy(strategy: Strategy) -> None:
+    """Refuse a strategy by which nothing can be indexed."""
     if strategy.metric != "jaccard":
         raise StrategyError(
             f"an index needs metric = 'jaccard', not '{strategy.metric}': signatures exist for Jaccard alone; "
@@ -197,6 +272,7 @@ def cluster_collection(
             workshop = BagWorkshop(corpus, Path(folder), threads, memory=memory)
             trees = make_trees(corpus, settings, directory, stages.tell, threads, names, workshop)
             facts = _tree_facts(writer, corpus, trees, corpus.kin, threads, stages, workshop)
+        writer.note_kept({"recipe": names_to_keep(names)})
         _commit(writer, corpus, facts, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS))
     return trees
 
@@ -212,14 +288,14 @@ def label_collection(path: Path, added: Sequence[AddedTerm], threads: int = 1) -
 
 def _tree_facts(
     writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, threads: int, stages: Stages,
-    workshop: BagWorkshop,
+    workshop: BagWorkshop, added: Sequence[AddedTerm] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write trees, what pages are about, and the label; give the facts about them."""
     stages.tell("topics", 0.0)
     PageTopics.of(corpus, threads, trees[0].facts["method"] == "default", workshop).put(writer)
     stages.tell("topics", 1.0)
     stages.tell("label", 0.0)
-    facts = put_trees(writer, trees) | put_label(writer, corpus, trees, before, None, threads)
+    facts = put_trees(writer, trees) | put_label(writer, corpus, trees, before, added, threads)
     stages.tell("label", 1.0)
     return facts
 

@@ -75,14 +75,14 @@ def free_disk(path: str | os.PathLike[str]) -> int:
 
 
 def require_room(
-    plan: ReadPlan, clusters: bool, text: bool, note: Note = no_note, index: bool = True
+    plan: ReadPlan, clusters: bool, text: bool, note: Note = no_note, index: bool = True, held: int = 0
 ) -> tuple[Unit, ...]:
     """Refuse a build that has too little memory, or a disk that cannot hold it; tell `note` what disk a large one needs.
 
-    Return the units of the sources, so that a large folder is listed once.
+    Return the units of the sources, so that a large folder is listed once. With them, so many bytes of HTML are `held` in parts.
     """
     units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
-    html = html_bytes(units)
+    html = html_bytes(units) + held
     require_memory(plan.memory, html)
     need, free = disk_need(html, index, text, clusters), free_disk(plan.out)
     if free < SURE * need:

@@ -22,7 +22,8 @@ from pagekin.clusters import (
     put_trees,
     read_trees,
 )
-from pagekin.engines.local import BuildReport, build_collection
+from pagekin.engines.local import BuildRecipe, BuildReport, build_into, check_strategy
+from pagekin.engines.needs import require_room
 from pagekin.errors import PagekinError
 from pagekin.hypertext import (
     Corpus,
@@ -38,12 +39,12 @@ from pagekin.hypertext import (
 )
 from pagekin.labels import put_label
 from pagekin.similarity import cut_index
-from pagekin.sources import plan_units
-from pagekin.store import SHARDS, Finding, Kin, KinError, KinWriter, Progress, no_progress, open_kin
+from pagekin.store import SHARDS, Finding, Kin, KinError, KinWriter, Progress, no_progress, open_kin, read_kept
 from pagekin.text import cut_link_texts, make_text
 
 MOST_SHARDS = 1_000
-_WHOLE = "whole.kin"
+WHOLE = "whole.kin"
+"""The name of a collection that is to be cut; its label has it."""
 
 
 class ShardError(PagekinError):
@@ -66,18 +67,29 @@ def build_shards(
 
     It is built in one piece beside its place and then cut, so for a while it takes twice its room on disk.
     """
-    with KinWriter(plan.out, "pagekin build") as writer:
+    check_strategy(strategy)
+    plan = replace(plan, units=require_room(plan, clusters is not None, text, note))
+    with KinWriter(plan.out, "pagekin build", plan.memory) as writer:
         if not plan.replace:
-            refuse_other_sources(plan.out, plan.units or plan_units(plan.sources, plan.base_urls, plan.base_url))
-        whole = writer.resume_folder() / _WHOLE
-        report = build_collection(
-            replace(plan, out=whole, replace=True), strategy, progress, clusters, text, names, note
-        )
-        facts = _cut(open_kin(whole), shards, writer, progress, plan.workers)
-        writer.commit(facts)
+            refuse_other_sources(writer.path, plan.units)
+        return build_shards_into(writer, plan, shards, BuildRecipe(strategy, clusters, text, names), progress, note)
+
+
+def build_shards_into(
+    writer: KinWriter, plan: ReadPlan, shards: int, recipe: BuildRecipe, progress: Progress, note: Note
+) -> BuildReport:
+    """Build a collection in so many shards and commit it by `writer`, which keeps the parts if the plan says so."""
+    whole = writer.resume_folder() / WHOLE
+    with KinWriter(whole, "pagekin build", plan.memory) as own:
+        report = build_into(own, replace(plan, out=whole, replace=True, home=writer.path), recipe, progress, note, None)
+    kin = open_kin(whole)
+    facts = _cut(kin, shards, writer, progress, plan.workers)
+    if (kept := read_kept(whole, kin.manifest)) and report.read:
+        writer.keep(kept.about, [*report.read.kept_at_home, *kept.paths(whole)])
+    writer.commit(facts)
     sizes = {
         name: size
-        for folder in shard_folders(open_kin(plan.out))
+        for folder in shard_folders(open_kin(writer.path))
         for name, size in open_kin(folder).bytes_on_disk.items()
     }
     return BuildReport(facts, report.read, report.seconds, sizes)
@@ -93,8 +105,32 @@ def shard_collection(path: Path, shards: int, out: Path, progress: Progress = no
 def _cut(kin: Kin, shards: int, writer: KinWriter, progress: Progress, threads: int) -> dict[str, Any]:
     """Write the shards of a collection into a writer's folder; return the facts about the whole."""
     corpus, trees = Corpus(kin), read_trees(kin)
-    if SHARDS in kin.facts:
-        raise ShardError(f"{kin.path} is in shards already.")
+    cuts = _plan_cuts(corpus, trees, shards)
+    threads = min(threads or default_workers(), default_workers())
+    entries = []
+    for number, cut in enumerate(cuts):
+        progress("shards", number / len(cuts))
+        entries.append(_write_shard(corpus, trees, cut, number, len(cuts), writer, threads))
+    progress("shards", 1.0)
+    return {**kin.facts, SHARDS: entries}
+
+
+def check_cuts(kin: Kin, shards: int) -> None:
+    """Refuse to divide a collection into more shards than it can have."""
+    _plan_cuts(Corpus(kin), read_trees(kin), shards)
+
+
+def write_shard(kin: Kin, shards: int, number: int, writer: KinWriter, threads: int) -> dict[str, Any]:
+    """Write one of so many shards of a collection into a writer's folder; return what the whole says of it."""
+    corpus, trees = Corpus(kin), read_trees(kin)
+    cut = _plan_cuts(corpus, trees, shards)[number]
+    return _write_shard(corpus, trees, cut, number, shards, writer, threads)
+
+
+def _plan_cuts(corpus: Corpus, trees: Sequence[Tree], shards: int) -> list[Cut]:
+    """Return where a collection is divided into shards."""
+    if SHARDS in corpus.facts:
+        raise ShardError(f"{corpus.kin.path} is in shards already.")
     if not 1 <= shards <= MOST_SHARDS:
         raise ShardError(f"a collection may have 1 to {MOST_SHARDS:,} shards, not {shards:,}.")
     inside = _inside_documents(trees, len(corpus))
@@ -103,13 +139,7 @@ def _cut(kin: Kin, shards: int, writer: KinWriter, progress: Progress, threads: 
         raise ShardError(
             f"the {len(corpus):,} pages cannot be divided into {shards:,} shards, but into {len(cuts):,}. Ask for fewer."
         )
-    threads = min(threads or default_workers(), default_workers())
-    entries = []
-    for number, cut in enumerate(cuts):
-        progress("shards", number / len(cuts))
-        entries.append(_write_shard(corpus, trees, cut, number, len(cuts), writer, threads))
-    progress("shards", 1.0)
-    return {**kin.facts, SHARDS: entries}
+    return cuts
 
 
 def _inside_documents(trees: Sequence[Tree], pages: int) -> np.ndarray[Any, np.dtype[np.bool_]]:

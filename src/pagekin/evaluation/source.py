@@ -12,7 +12,7 @@ from pagekin.errors import PagekinError
 from pagekin.evaluation.evaluate import bag_workshop, directory_pages, figure_strategies, own_strategies
 from pagekin.evaluation.experiments import matrix_similarities
 from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
-from pagekin.hypertext import Corpus, nearest_urls, unknown_url_message
+from pagekin.hypertext import Corpus, guess_url, nearest_urls, unknown_url_message
 from pagekin.store import Array, Progress, no_progress
 
 PLAIN = ("links", "window 0", "window 32", "content")
@@ -130,6 +130,8 @@ def relation_name(distance: int, depth: int) -> str:
 def find_source(corpus: Corpus, directory: Directory, url: str, loose: bool = False) -> int:
     """Return a page's place in the directory, for any spelling; SourcePageError if it cannot be judged."""
     number = corpus.url_number(url)
+    if number < 0 and (meant := guess_url([corpus], url)):
+        number = corpus.url_number(meant)
     if number < 0:
         raise SourcePageError(unknown_url_message([corpus], url))
     place = _place(directory, number)

@@ -6,21 +6,39 @@ from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns, pag
 from .corpus import Corpus, Stream, in_shards_error
 from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
+from .keeping import Keeping, read_keeping, require_keeping, without_known
 from .language import declared_language
 from .lexer import Lexer
+from .matching import PageChanges, compare_pages, match_pages
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
-from .nearest import nearest_urls, unknown_url_message
+from .nearest import guess_url, nearest_urls, unknown_url_message
+from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
 from .read import (
     PARSERS,
     DamagedInputError,
     Note,
     ReadPlan,
     ReadReport,
+    UnitsRead,
     default_workers,
     no_note,
     read_sources,
     read_sources_into,
+    read_units,
     refuse_other_sources,
+    refuse_to_lose,
+    units_key,
+)
+from .regions import (
+    BODY_MARK,
+    LARGEST_PARSED,
+    Regions,
+    check_selector,
+    find_regions,
+    has_foreign_mark,
+    keep_content,
+    mark_place,
+    remove_marked,
 )
 from .sharded import open_corpora, open_shards, shard_folders
 from .sites import sites_of_urls
@@ -33,7 +51,10 @@ from .workers import WorkerError
 from .writing import WrittenWords, common_spellings, common_spellings_of_many
 
 __all__ = [
+    "BODY_MARK",
     "CORPUS_ARRAYS",
+    "LARGEST_PARSED",
+    "NO_OPT_OUTS",
     "PARSERS",
     "READABLE_TEXT",
     "WORD_ARRAYS",
@@ -47,24 +68,32 @@ __all__ = [
     "DamagedInputError",
     "DecodedPage",
     "HostTitles",
+    "Keeping",
     "Lexer",
     "Note",
+    "OptOutError",
+    "OptOuts",
+    "PageChanges",
     "PageColumns",
     "PageFlag",
     "ReadPage",
     "ReadPlan",
     "ReadReport",
+    "Regions",
     "ShortTitles",
     "Stream",
     "StreamBatch",
     "StrictLexer",
+    "UnitsRead",
     "WorkerError",
     "WrittenWords",
     "canonical_url",
     "char_class",
     "check_corpus",
+    "check_selector",
     "common_spellings",
     "common_spellings_of_many",
+    "compare_pages",
     "cut_corpus",
     "cut_pages",
     "declared_language",
@@ -73,26 +102,39 @@ __all__ = [
     "decode_stream",
     "decode_words",
     "default_workers",
+    "find_regions",
     "fold_case",
+    "guess_url",
+    "has_foreign_mark",
     "host_of",
     "host_of_url",
     "in_shards_error",
+    "keep_content",
+    "mark_place",
+    "match_pages",
     "nearest_urls",
     "no_note",
     "open_corpora",
     "open_shards",
     "page_count",
+    "read_keeping",
     "read_sources",
     "read_sources_into",
     "read_strictly",
+    "read_units",
     "refuse_other_sources",
+    "refuse_to_lose",
+    "remove_marked",
     "repeated_ends",
+    "require_keeping",
     "runs_under",
     "shard_folders",
     "site_of",
     "sites_of_urls",
     "split_port",
     "to_utf8",
+    "units_key",
     "unknown_url_message",
     "widen_corpus",
+    "without_known",
 ]

@@ -34,6 +34,8 @@ class PageColumns(Columns):
     """URL numbers, rising."""
     date: Array
     """Seconds since 1970, 0 if unknown."""
+    digest: npt.NDArray[np.uint64]
+    """Of the HTML, by which a changed page is told."""
     language: npt.NDArray[np.uint16]
     """Places in the fact `language_codes`."""
     host: Array

@@ -14,7 +14,7 @@ from pagekin.hypertext.string_lists import gather_pieces
 from pagekin.store import Array, KinWriter, batch_ranges, smallest_uint
 
 _STEP = 1 << 22
-_SHARED_FACTS = ("all_captures", "exclude", "language_codes", "limits", "pagekin", "parser", "sources")
+_SHARED_FACTS = ("all_captures", "content", "exclude", "language_codes", "limits", "pagekin", "parser", "sources")
 """Facts that a cut shares with the whole; others are counts, and its own."""
 
 

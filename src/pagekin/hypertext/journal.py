@@ -11,7 +11,6 @@ import os
 import re
 import secrets
 import shutil
-import zlib
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -20,10 +19,10 @@ from typing import IO, Any, Self
 
 from pagekin import __version__
 from pagekin.sources import Unit
+from pagekin.store import checksum_of, file_stamp, is_remote, sum_files
 
 _JOURNAL, _SUMS = "journal", "sums.json"
 _PART = re.compile(r"[0-9a-z]+(-[0-9]+)+")
-_STEP = 1 << 20
 
 
 class Journal:
@@ -106,7 +105,7 @@ class Journal:
             for entry in entries:
                 if "part" in entry:
                     part = folder / entry["part"]
-                    if not _PART.fullmatch(part.name) or part.parent != folder or not _is_whole(part):
+                    if not _PART.fullmatch(part.name) or part.parent != folder or not is_whole(part):
                         return False
                     self.parts.append(part)
                     self._items |= {int(place): int(count) for place, count in entry["items"].items()}
@@ -150,24 +149,13 @@ class Journal:
 
 def sign_part(part: Path) -> None:
     """Add the sizes and checksums of its files to a written part."""
-    sums = {file.name: (size := file.stat().st_size, _checksum(file, size)) for file in sorted(part.iterdir())}
-    (part / _SUMS).write_text(json.dumps(sums))
+    (part / _SUMS).write_text(json.dumps(sum_files(part)))
 
 
-def _is_whole(part: Path) -> bool:
-    """Return whether the files of a part are as they were written; merging may have added some bytes to their ends."""
+def is_whole(part: Path) -> bool:
+    """Return whether the files of a part are as they were written."""
     sums = json.loads((part / _SUMS).read_text())
-    return bool(sums) and all(_checksum(part / name, size) == known for name, (size, known) in sums.items())
-
-
-def _checksum(file: Path, size: int) -> int:
-    """Return the CRC-32 of the first bytes of a file; -1 if it has fewer."""
-    checksum = 0
-    with file.open("rb", buffering=0) as stream:
-        while size and (data := stream.read(min(size, _STEP))):
-            checksum = zlib.crc32(data, checksum)
-            size -= len(data)
-    return -1 if size else checksum
+    return bool(sums) and all(checksum_of(part / name, size) == known for name, (size, known) in sums.items())
 
 
 def reading_key(units: Sequence[Unit], settings: Any) -> str:
@@ -180,17 +168,9 @@ def reading_key(units: Sequence[Unit], settings: Any) -> str:
 
 def _identify(unit: Unit) -> list[Any]:
     """Return what tells a unit from others, and its files from what they were or will be."""
-    path = Path(unit.path).absolute()
-    files = [(name, *_size_and_time(path / name)) for name in unit.files] or [("", *_size_and_time(path))]
-    return [unit.kind, str(path), unit.start, unit.end, unit.member, unit.base_url, files]
-
-
-def _size_and_time(path: Path) -> tuple[int, int]:
-    try:
-        status = path.stat()
-    except OSError:
-        return -1, -1
-    return status.st_size, status.st_mtime_ns
+    path = unit.path if is_remote(unit.path) else str(Path(unit.path).absolute())
+    files = [(name, *file_stamp(f"{path}/{name}")) for name in unit.files] or [("", *file_stamp(path))]
+    return [unit.kind, path, unit.start, unit.end, unit.member, unit.base_url, files]
 
 
 @cache

@@ -1,15 +1,20 @@
-"""Suggest known addresses that look like an unknown one."""
+"""Find the address that somebody meant, or suggest known ones that look like an unknown one."""
 
 import difflib
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pagekin.hypertext.corpus import Corpus
+from pagekin.hypertext.titles import ShortTitles
 from pagekin.hypertext.urls import canonical_url
-from pagekin.store import rank
+from pagekin.store import RaggedBytes, rank
 
 _SEARCHED = 256 << 20
 _ENOUGH = 64
+_MANY = 10_000
+"""How many addresses or titles are looked at for one that is meant."""
+_SHORTEST_PATH = 3
+"""Letters of a path or a title that can mean an address."""
 
 
 def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
@@ -37,19 +42,80 @@ def _closest(url: str, candidates: Iterable[str], count: int = 3) -> list[str]:
     return [candidate for name in close for candidate in folded[name]][:count]
 
 
+def guess_url(corpora: Sequence[Corpus], text: str) -> str:
+    """Return the address of a collection, or of its shards, that a text means which is none of its addresses; '' if unclear.
+
+    It may lack the scheme, or have another; lack `www.`, the last slash or `index.html`, or have them; be the end of an
+    address (`library/json.html`); or be a page's title. Of several, the only page that was read is meant.
+    """
+    text = text.strip()
+    for find in (_spelt_otherwise, _ending_in, _titled):
+        found: dict[str, bool] = {}
+        for address, captured in (one for corpus in corpora for one in find(corpus, text)):
+            found[address] = found.get(address, False) or captured  # a page of one shard may be linked from others
+        read = [address for address, captured in found.items() if captured]
+        if found:
+            return read[0] if len(read) == 1 else next(iter(found)) if len(found) == 1 else ""
+    return ""
+
+
+def _spelt_otherwise(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the addresses that differ from a text in scheme, `www.`, last slash or `index.html` alone; whether they were read."""
+    if (name := canonical_url(text if "://" in text else f"http://{text}")) is None:
+        return
+    rest = name.partition("://")[2]
+    host, _slash, path = rest.partition("/")
+    bare = path.removesuffix("index.html").rstrip("/")
+    for scheme in ("https://", "http://"):
+        for start in (host, host.removeprefix("www."), f"www.{host}"):
+            for end in (path, bare, f"{bare}/", f"{bare}/index.html".lstrip("/")):
+                yield from _known(corpus, corpus.urls.find(f"{scheme}{start}/{end}".encode("utf-8", "replace")))
+
+
+def _known(corpus: Corpus, number: int) -> Iterator[tuple[str, bool]]:
+    """Yield an address by its number, aliases resolved, and whether it was read; nothing for -1."""
+    if number >= 0:
+        home = corpus.home(number)
+        yield corpus.url(home), bool(corpus.pages_of(home))
+
+
+def _ending_in(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the addresses that end in a path."""
+    path = text.lstrip("./")
+    if "://" in text or len(path) < _SHORTEST_PATH:
+        return
+    end = f"/{path}".encode("utf-8", "replace").lower()
+    ends = (end, end + b"index.html") if path.endswith("/") else (end,)
+    for number in _holding(corpus.urls, end, _MANY):
+        if corpus.urls[number].lower().endswith(ends):
+            yield from _known(corpus, number)
+
+
+def _titled(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the pages that have a title, in whole or without what their host repeats."""
+    if len(text) < _SHORTEST_PATH:
+        return
+    titles, asked = ShortTitles(corpus), text.casefold()
+    for page in _holding(corpus.titles, text.encode("utf-8", "replace"), _MANY):
+        if asked in (corpus.titles.text(page).strip().casefold(), titles.text(page).casefold()):
+            yield corpus.page_url(page), True
+
+
 def _with_name(corpus: Corpus, name: str) -> list[str]:
-    """Return some addresses that hold `name`, in capitals or not; a very large table is searched in part."""
+    """Return some addresses that hold `name`, in capitals or not."""
     if len(name) < 3:
         return []
-    table = corpus.urls.data[:_SEARCHED].tobytes().lower()
-    needle = name.lower().encode("utf-8", "replace")
-    found: list[str] = []
+    return [corpus.url(number) for number in _holding(corpus.urls, name.encode("utf-8", "replace"), _ENOUGH)]
+
+
+def _holding(strings: RaggedBytes, needle: bytes, most: int) -> Iterator[int]:
+    """Yield some strings that hold a needle, in capitals or not; a very large table is searched in part."""
+    table, needle = strings.data[:_SEARCHED].tobytes().lower(), needle.lower()
     at = table.find(needle)
-    while at >= 0 and len(found) < _ENOUGH:
-        number = rank(corpus.urls.offsets, at + 1) - 1
-        found.append(corpus.url(number))
-        at = table.find(needle, int(corpus.urls.offsets[number + 1]))
-    return found
+    while at >= 0 and most:
+        number, most = rank(strings.offsets, at + 1) - 1, most - 1
+        yield number
+        at = table.find(needle, int(strings.offsets[number + 1]))
 
 
 def unknown_url_message(corpora: Sequence[Corpus], url: str, path: str | os.PathLike[str] = "") -> str:

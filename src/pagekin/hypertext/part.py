@@ -9,7 +9,7 @@ import json
 import re
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -24,6 +24,7 @@ from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.charset import to_utf8
 from pagekin.hypertext.language import declared_language, detected_language
 from pagekin.hypertext.model import PageFlag, fold_case
+from pagekin.hypertext.regions import keep_content
 from pagekin.hypertext.resolver import Resolver
 from pagekin.hypertext.urls import canonical_url
 from pagekin.sources import DAMAGE_REASONS, Gone, Item, Limits, Page, Redirect, Revisit, Skip
@@ -45,6 +46,10 @@ PAGE_ROW = np.dtype([
     ("canonical", "<i4"), *((piece, "<u4") for piece in PIECES), ("blob", "<u8"),
 ])  # fmt: skip
 """What a part says of each page: the sizes of the pieces of its blob among it, and where in the part that begins."""
+
+
+PART_FORM = hashlib.blake2b(repr([PAGE_ROW.descr, ANCHOR.descr, PIECES]).encode(), digest_size=6).hexdigest()
+"""A digest of the form of parts: those of another form cannot be merged with them."""
 
 
 def blob_sizes(rows: Array, until: str = "") -> Array:
@@ -72,13 +77,13 @@ class Reader(Protocol):
 
 # Plain numbers: a flag's own arithmetic takes a microsecond each.
 _CUT_BYTES, _REPLACED = int(PageFlag.CUT_BYTES), int(PageFlag.REPLACED)
-_CUTS = {
+CUTS = {
     _CUT_BYTES: "page_bytes",
     int(PageFlag.CUT_TOKENS): "tokens",
     int(PageFlag.CUT_ANCHORS): "anchors",
     int(PageFlag.DEEP): "nesting",
 }
-_ANY_CUT = sum(_CUTS)
+_ANY_CUT = sum(CUTS)
 
 
 class _WaitingPage(NamedTuple):
@@ -87,7 +92,7 @@ class _WaitingPage(NamedTuple):
     item: Page
     url: str
     html: bytes
-    """The page's bytes, as UTF-8."""
+    """What is read of the page, as UTF-8."""
     replaced: bool
     """Whether some bytes were no characters."""
 
@@ -95,13 +100,18 @@ class _WaitingPage(NamedTuple):
 class PartBuilder:
     """A collector of pages that writes them as one part."""
 
-    def __init__(self, reader: Reader, limits: Limits, exclude: Iterable[str] = ()) -> None:
-        """Leave out pages whose address matches one of the patterns `exclude`, as `fnmatch` has them."""
+    def __init__(
+        self, reader: Reader, limits: Limits, exclude: Iterable[str] = (), content: Sequence[str] = ()
+    ) -> None:
+        """Leave out pages whose address matches one of the patterns `exclude`; see `keep_content` for `content`."""
         self.reader = reader
         self.limits = limits
         self._excluded = re.compile("|".join(map(fnmatch.translate, exclude)) or r"(?!)")
+        self._content = content
         self.resolver = Resolver()
         self.tokens = 0
+        self.sources: set[str] = set()
+        """The names of the sources of what was taken."""
         self.skipped: Counter[str] = Counter()
         self._damaged: list[str] = []
         self._html_records = 0
@@ -144,7 +154,8 @@ class PartBuilder:
             self._skip(Skip("excluded", url=url, html=True))
         else:
             self._html_records += 1
-            self._waiting.append(_WaitingPage(item, url, *to_utf8(item.html, item.content_type)))
+            html, replaced = to_utf8(item.html, item.content_type)
+            self._waiting.append(_WaitingPage(item, url, keep_content(html, self._content), replaced))
             self._waiting_bytes += len(self._waiting[-1].html)
             if self._waiting_bytes >= _BATCH_BYTES:
                 self.flush()
@@ -212,7 +223,7 @@ class PartBuilder:
         self._coded.append((marks, frame + title + snippet))
         flags = row[slots.R_FLAGS] | _CUT_BYTES * page.item.cut | _REPLACED * page.replaced
         if flags & _ANY_CUT:
-            self._cut.update(name for flag, name in _CUTS.items() if flags & flag)
+            self._cut.update(name for flag, name in CUTS.items() if flags & flag)
         language = ""
         if row[slots.R_LANG0] >= 0:
             language = declared_language(page.html[row[slots.R_LANG0] : row[slots.R_LANG1]].decode("utf-8", "replace"))
@@ -250,18 +261,17 @@ class PartBuilder:
                 file.write(tokens_of[i].tobytes() + marks + anchors_of[i].tobytes() + texts)
         rows = rows[order]
         rows["blob"] = np.cumsum(blob_sizes(rows)) - blob_sizes(rows)
-        np.save(folder / "pages.npy", rows)
-        np.save(folder / "url_counts.npy", np.bincount(anchors["target"], minlength=len(urls[1]) - 1).astype(np.uint64))
-        np.save(folder / "word_counts.npy", np.bincount(tokens, minlength=len(words[1]) - 1).astype(np.uint64))
-        for name, (data, offsets) in (("words", words), ("urls", urls)):
-            # Not by tofile, whose error on a full disk does not say so.
-            (folder / f"{name}.bytes").write_bytes(data.data)
-            (folder / f"{name}.offsets").write_bytes(offsets.data)
+        others = {}
         for name, triples in (("redirects", self._redirects), ("revisits", self._revisits), ("gone", self._gone)):
-            table = np.array(triples, dtype=np.int64).reshape(-1, 3)
-            table[:, :2] = url_map[table[:, :2]]
-            np.save(folder / f"{name}.npy", table)
+            others[name] = np.array(triples, dtype=np.int64).reshape(-1, 3)
+            others[name][:, :2] = url_map[others[name][:, :2]]
+        counts = {
+            "words": np.bincount(tokens, minlength=len(words[1]) - 1),
+            "urls": np.bincount(anchors["target"], minlength=len(urls[1]) - 1),
+        }
+        write_tables(folder, rows, {"words": words, "urls": urls}, counts, others)
         about = {
+            "sources": sorted(self.sources),
             "skipped": self.skipped,
             "cut": self._cut,
             "damaged_examples": self._damaged,
@@ -273,6 +283,21 @@ class PartBuilder:
             "longest_anchor": int(anchors["length"].max(initial=0)),
         }
         (folder / "about.json").write_text(json.dumps(about))
+
+
+def write_tables(
+    folder: Path, rows: Array, strings: Mapping[str, tuple[Array, Array]], counts: Mapping[str, Array],
+    others: Mapping[str, Array],
+) -> None:  # fmt: skip
+    """Write the tables of a part: its pages, its words and addresses with how often each is used, and its other records."""
+    np.save(folder / "pages.npy", rows)
+    for name, (data, offsets) in strings.items():
+        # Not by tofile, whose error on a full disk does not say so. Merging reads ahead.
+        (folder / f"{name}.bytes").write_bytes(data.tobytes() + _PADDING)
+        (folder / f"{name}.offsets").write_bytes(offsets.data)
+        np.save(folder / f"{name[:-1]}_counts.npy", counts[name].astype(np.uint64))
+    for name, table in others.items():
+        np.save(folder / f"{name}.npy", table)
 
 
 def _code_streams(batch: LexedBatch) -> Iterator[tuple[bytes, bytes, bytes]]:

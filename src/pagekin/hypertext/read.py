@@ -1,9 +1,9 @@
 """Read sources into a corpus: units go to workers, their parts to one collection."""
 
 import contextlib
-import os
+import secrets
 import time
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from multiprocessing.connection import Connection
@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from pagekin import __version__
-from pagekin.hypertext.journal import Journal, reading_key, sign_part
+from pagekin.hypertext.journal import Journal, is_whole, reading_key, sign_part
+from pagekin.hypertext.keeping import is_renewable, keep_parts, source_key
 from pagekin.hypertext.merge import merge_parts
+from pagekin.hypertext.opt_outs import NO_OPT_OUTS, OptOuts
 from pagekin.hypertext.part import PartBuilder, Reader
 from pagekin.hypertext.workers import NO_CLOCK, Clock, Task, WorkerPool
 from pagekin.sources import TOO_SLOW, Item, Limits, Page, Skip, SourceError, Unit, plan_units, read_unit
@@ -23,6 +25,8 @@ from pagekin.store import (
     KinWriter,
     MemoryBudget,
     Progress,
+    compile_missing,
+    core_count,
     give_back_memory,
     no_progress,
     read_manifest,
@@ -55,6 +59,16 @@ class DamagedInputError(SourceError):
     """Damaged input under `strict`."""
 
 
+@dataclass(frozen=True)
+class UnitsRead:
+    """What a process has read of some units that follow one another: parts, and how far they go."""
+
+    parts: tuple[tuple[Path, dict[int, int]], ...]
+    """Each part, and how many items of units, by their places among these, are in parts once it is written."""
+    ends: tuple[tuple[int, int], ...]
+    """Of each unit: where it stopped, if its source can tell, and how many items it has."""
+
+
 @dataclass
 class ReadPlan:
     """What to read and how."""
@@ -70,12 +84,28 @@ class ReadPlan:
     limits: Limits = field(default_factory=Limits)
     exclude: tuple[str, ...] = ()
     """Leave out pages whose canonical address matches one of these patterns: `*/genindex*`, as `fnmatch` has them."""
+    content: tuple[str, ...] = ()
+    """Take words and links from what the first of these CSS selectors finds that a page has: see `keep_content`."""
     units: tuple[Unit, ...] = ()
     """Read these units of the sources, and not all that there are."""
     replace: bool = False
     """Write to `out` also if it holds a collection of other sources."""
     memory: MemoryBudget = NO_LIMIT
     """What all processes may take together; fewer of them read where it is short."""
+    read_elsewhere: tuple[UnitsRead, ...] = ()
+    """What other machines have read of `units`, in their order, so that it is only merged here."""
+    keep: bool | None = None
+    """Keep what is read, so that the collection can be updated; None means as it was so far."""
+    adds: bool = False
+    """Add the sources to what the collection keeps, and make it anew from all of that."""
+    opt_outs: OptOuts = NO_OPT_OUTS
+    """Leave these addresses and hosts out, with those that the collection leaves out so far."""
+    expire_before: int = 0
+    """Leave out pages that were last seen before this time, in seconds since 1970."""
+    home: Path | None = None
+    """The collection that keeps the parts, if that is another than the one to write, of which it is then made."""
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    """What is to be kept beside the parts for the stages after reading."""
 
     @property
     def reading_processes(self) -> int:
@@ -95,6 +125,12 @@ class ReadReport:
     """The pieces that the sources were cut into."""
     units_before: int = 0
     """Those of them that an earlier run had read, which was stopped."""
+    parts: int = 0
+    """The parts that the corpus was merged from."""
+    parts_rewritten: int = 0
+    """Those of them that were written again without what is left out."""
+    kept_at_home: list[Path] = field(default_factory=list)
+    """Those of them that the plan's home keeps."""
     start_up: float = 0.0
     reading: float = 0.0
     merging: float = 0.0
@@ -116,6 +152,7 @@ def read_sources_into(
     """Write the corpus of all sources by `writer`, which commits it; return the report, with the facts to commit.
 
     What a run that was stopped has read of the same sources by the same settings is not read again; `note` is told so.
+    Addresses that the collection so far leaves out are left out of the new one, too.
     """
     if plan.parser not in PARSERS:
         raise ValueError(f"unknown parser {plan.parser}")
@@ -123,7 +160,7 @@ def read_sources_into(
     if not plan.replace:
         refuse_other_sources(writer.path, units)
     exclude = sorted(set(plan.exclude))
-    key = reading_key(units, [plan.parser, asdict(plan.limits), exclude])
+    key = units_key(plan, units)
     report = ReadReport({})
     folder = writer.resume_folder()
     with Journal(folder, key) as journal:
@@ -131,6 +168,7 @@ def read_sources_into(
         report.units, report.units_before = len(units), sum(map(journal.is_read, range(len(units))))
         if journal.parts:
             note(f"goes on: {report.units_before:,} of {report.units:,} pieces were read before")
+        _note_read_elsewhere(plan, journal)
         _read(plan, units, journal, folder, report, progress)
         while wrong := _misplaced(units, journal.stops):
             # A record start that was none: it lay inside another record. Read that file in one piece.
@@ -139,12 +177,19 @@ def read_sources_into(
             _read(plan, units, journal, folder, report, progress)
         parts = sorted(journal.parts)
     started = time.perf_counter()
-    facts = merge_parts(parts, writer, plan.all_captures, lambda share: progress("merging", share))
+    merged = keep_parts(
+        writer, units, parts, keep=plan.keep, adds=plan.adds, opt_outs=plan.opt_outs, expire_before=plan.expire_before,
+        recipe=plan.recipe, home=plan.home,
+    )  # fmt: skip
+    report.parts, report.parts_rewritten = len(merged.parts), merged.rewritten
+    report.kept_at_home = merged.kept_at_home
+    facts = merge_parts(merged.parts, writer, plan.all_captures, lambda share: progress("merging", share))
     facts |= {
         "parser": plan.parser,
         "limits": asdict(plan.limits),
         "exclude": exclude,
-        "sources": sorted({unit.where for unit in units}),
+        "content": list(plan.content),
+        "sources": merged.sources,
         "pagekin": __version__,
         "seeds": {},  # nothing in reading is left to chance; later stages note theirs here
     }
@@ -159,11 +204,33 @@ def read_sources_into(
     return report
 
 
+def units_key(plan: ReadPlan, units: Sequence[Unit]) -> str:
+    """Return a digest of units, the settings by which they are read, and the code that reads: parts of the same key are alike."""
+    return reading_key(units, [plan.parser, asdict(plan.limits), sorted(set(plan.exclude)), plan.content])
+
+
+def _note_read_elsewhere(plan: ReadPlan, journal: Journal) -> None:
+    """Note in the journal what other machines have read."""
+    first = 0
+    for read in plan.read_elsewhere:
+        for part, items in read.parts:
+            if not is_whole(part):
+                raise DamagedInputError(f"{part} is not as it was written where it was read. Build again.")
+            journal.note_part(part, {first + place: count for place, count in items.items()})
+        for place, end in enumerate(read.ends):
+            journal.note_end(first + place, *end)
+        first += len(read.ends)
+
+
 def refuse_other_sources(path: Path, units: Sequence[Unit]) -> None:
     """Refuse to replace a collection with pages of a source that is not read now: it would lose them."""
-    if not (path / MANIFEST).exists():
-        return
-    stated = read_manifest(path)["facts"].get("sources")
+    if (path / MANIFEST).exists():
+        refuse_to_lose(read_manifest(path), path, units)
+
+
+def refuse_to_lose(manifest: Mapping[str, Any], path: str | Path, units: Sequence[Unit]) -> None:
+    """Refuse to replace a collection, by its manifest, that has pages of a source which is not read now."""
+    stated = manifest["facts"].get("sources")
     held = [str(name) for name in stated] if isinstance(stated, list) else ["(not known)"]
     names = {unit.where for unit in units} | {Path(unit.path).name for unit in units}
     # A file of a WACZ is called NAME.wacz:FILE; a newer WACZ of that name may hold other files.
@@ -232,14 +299,17 @@ class _PartWriter:
         self._clock, self._tell = clock, tell
         self._items: dict[int, int] = {}
         """How many items of each unit are in parts, once the next one is written."""
+        self._source = ""
         self._builder = self._fresh()
 
     def _fresh(self) -> PartBuilder:
-        return PartBuilder(make_reader(self.plan.parser, self.plan.limits), self.plan.limits, self.plan.exclude)
+        plan = self.plan
+        return PartBuilder(make_reader(plan.parser, plan.limits), plan.limits, plan.exclude, plan.content)
 
     def read(self, task: Task) -> tuple[int, int]:
         """Read one unit, or what is missing of it; return (where it stopped, if its source can tell, how many items it has)."""
         stop, number = -1, 0
+        self._begin_source(source_key(task.unit))
         if task.careful:
             self._flush()
         source = read_unit(task.unit, self.plan.limits)
@@ -262,11 +332,19 @@ class _PartWriter:
             self.finish()
         return stop, number
 
+    def _begin_source(self, source: str) -> None:
+        """Begin a source, with a new part if this or the one before may once be read again in its own place."""
+        others = self._builder.sources - {source}
+        if others and any(map(is_renewable, {source, *others})):
+            self.finish()
+        self._source = source
+
     def _take(self, task: Task, number: int, item: Item) -> None:
         """Add an item of a unit to the part."""
         if isinstance(item, Page) and len(item.html) >= HUGE_PAGE and self._builder.tokens >= PART_TOKENS // 8:
             self.finish()
         self._clock.start(number, taking=True)
+        self._builder.sources.add(self._source)
         self._builder.take(self._too_slow(task, item.url) if number in task.refused else item)
         if task.careful:
             self._builder.flush()
@@ -338,6 +416,18 @@ def _read_here(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path
     writer.finish()
 
 
+def read_units(plan: ReadPlan, units: Sequence[Unit], folder: Path) -> UnitsRead:
+    """Read units in this process, into parts in a folder, for a merge elsewhere."""
+    parts: list[tuple[Path, dict[int, int]]] = []
+    warm_up(plan.parser, plan.limits)
+    writer = _PartWriter(
+        plan, folder, f"{secrets.token_hex(4)}-0", lambda path, items: parts.append((path, dict(items)))
+    )
+    ends = [writer.read(Task(place, unit)) for place, unit in enumerate(units)]
+    writer.finish()
+    return UnitsRead(tuple(parts), tuple(ends))
+
+
 def _work(plan: ReadPlan, folder: Path, run: str, connection: Connection, clock: Clock, name: str) -> None:
     """Read what the parent process sends, in a process of its own; `WorkerPool` knows the messages."""
     use_memory_tightly()
@@ -357,6 +447,7 @@ def _work(plan: ReadPlan, folder: Path, run: str, connection: Connection, clock:
 def _read_in_processes(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path) -> Generator[int, None, None]:
     """Read units in several processes, the largest first; raise WorkerError if one of them failed or died."""
     count = min(plan.reading_processes, len(tasks))
+    compile_missing()  # here, where somebody may watch, and not in each process
     pool = WorkerPool(count, plan.limits.page_seconds, _work, (plan, folder, journal.run), journal)
     try:
         pool.wait_until_ready()
@@ -368,4 +459,4 @@ def _read_in_processes(plan: ReadPlan, tasks: list[Task], journal: Journal, fold
 
 def default_workers() -> int:
     """Return as many workers as this process may use cores."""
-    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
+    return core_count()

@@ -22,6 +22,7 @@ class StringList(NamedTuple):
     """A sorted list of distinct strings in files."""
 
     data: Path
+    """The strings end to end. If AHEAD bytes do not follow them, they are added: the kernel reads ahead."""
     offsets: Path
     """Where each string begins in `data`, and where the last one ends; int64."""
     ids: Array
@@ -88,12 +89,10 @@ def _merge_pieces(lists: list[StringList]) -> Iterator[tuple[Array, Array]]:
     kept: list[Array] = []  # what the kernel has the addresses of
     table = np.zeros((len(lists), 4), dtype=np.int64)
     for number, one in enumerate(lists):
-        os.truncate(
-            one.data, one.data.stat().st_size + AHEAD
-        )  # the kernel reads ahead, and no empty file can be mapped
-        arrays: list[Array] = [
-            np.memmap(one.data, dtype=np.uint8, mode="r"), np.memmap(one.offsets, dtype=np.int64, mode="r"), one.ids
-        ]  # fmt: skip
+        offsets = np.memmap(one.offsets, dtype=np.int64, mode="r")
+        if one.data.stat().st_size < (size := int(offsets[-1]) + AHEAD):
+            os.truncate(one.data, size)
+        arrays: list[Array] = [np.memmap(one.data, dtype=np.uint8, mode="r"), offsets, one.ids]
         kept += arrays
         table[number] = [*(array.ctypes.data for array in arrays), len(one.ids)]
     heap = np.flatnonzero(table[:, 3])

@@ -12,6 +12,7 @@ FEWEST = 5
 """Pages of a host that must say the same before it is taken for the host's, not the page's."""
 SHARE = 0.5
 _BORDER = re.compile(r"\s+[-–—|·»:]+\s+|\s*[|»]\s*|:\s+")
+_PARENTHESES = re.compile(r"\s+\([^()]{3,}\)$")
 
 
 def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
@@ -24,7 +25,8 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
         borders = list(_BORDER.finditer(title))
         if borders:
             begin[title[: borders[0].end()]] += 1
-            end[title[borders[-1].start() :]] += 1
+        if last := _PARENTHESES.search(title) or (borders[-1] if borders else None):
+            end[title[last.start() :]] += 1
 
     def most(found: Counter[str]) -> str:
         text, times = found.most_common(1)[0] if found else ("", 0)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -181,16 +182,23 @@ class LeafTerms:
         terms = np.sort(self._seen[:count])
         self._met[terms] = False
         words, attributes = np.divmod(terms, len(TERM_ATTRIBUTES))
-        if (same := form_table(self.corpus).same) is not None:
-            # A word is found by the forms of all words that have its stem in another language.
-            members = np.argsort(same, kind="stable")
-            starts = np.searchsorted(same[members], np.arange(len(same) + 1))
+        if self._same_words is not None:
+            starts, members = self._same_words
             attributes = np.repeat(attributes, np.diff(starts)[words])
             words = members[row_entries(starts, words)]
         hashes = self.search_words.hashes[words]
         found = np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
         self._keys_of[cluster.nodes] = found
         return found
+
+    @cached_property
+    def _same_words(self) -> tuple[Array, Array] | None:
+        """Rows of the words by whose forms each word is found: those that have its stem in another language."""
+        same = form_table(self.corpus).same
+        if same is None:
+            return None
+        members = np.argsort(same, kind="stable")
+        return np.searchsorted(same[members], np.arange(len(same) + 1)), members
 
     def group(self, cluster: _PageTerms, most: int) -> fitting.Group:
         """Collect what a label may say about some pages, with at most `most` terms."""

@@ -6,7 +6,7 @@ leaves themselves, and merge once: no request passes the routers between.
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
@@ -116,7 +116,10 @@ class Reach:
     @property
     def is_fresh(self) -> bool:
         """Return whether nobody that it was made of has learned anything since."""
-        return all(knowledge.snapshot is snapshot for knowledge, snapshot in self._made_of)
+        for knowledge, snapshot in self._made_of:  # noqa: SIM110 - asked for with every question, and a generator takes longer
+            if knowledge.snapshot is not snapshot:
+                return False
+        return True
 
     @cached_property
     def table(self) -> RoutingTable:
@@ -162,44 +165,70 @@ class Reach:
 
     def passed_over(self, reasons: Mapping[str, str]) -> list[SkippedNode]:
         """Return who was passed over, given the reasons by name; a router stands for the ends below it if all of them were."""
-        _all, found = self._passed_over(reasons, "", (self._name,))
+        _all, found = _passed_over(reasons, self._below)
         return [SkippedNode(path=path, reason=reason) for path, reason in found]
 
-    def _passed_over(self, reasons: Mapping[str, str], prefix: str, way: Path) -> tuple[bool, list[tuple[Path, str]]]:
-        """Return (whether everyone was passed over, their paths and reasons); names begin with `prefix`, paths with `way`."""
-        found: list[tuple[Path, str]] = []
-        everyone = True
-        for name in self.children:
-            path, reason = (*way, name), reasons.get(prefix + name)
-            if reason is not None:
-                found.append((path, reason))
-                continue
-            all_below, below = False, found[:0]
-            if name in self._inner:
-                all_below, below = self._inner[name]._passed_over(reasons, f"{prefix}{name}/", path)
-            found += [(path, _common_reason({why for _path, why in below}))] if all_below else below
-            everyone &= all_below
-        return everyone, found
+    @cached_property
+    def _below(self) -> "list[_Below]":
+        """Return the children, each with its name, its path, and what is below it if it is looked through."""
+        return self._list_below("", (self._name,))
+
+    def _list_below(self, prefix: str, way: Path) -> "list[_Below]":
+        return [
+            _Below(
+                prefix + name,
+                (*way, name),
+                self._inner[name]._list_below(f"{prefix}{name}/", (*way, name)) if name in self._inner else None,
+            )
+            for name in self.children
+        ]
 
     def with_routers(self, asked: Sequence[AskedNode]) -> list[AskedNode]:
         """Return services that were asked, each behind the routers that were looked through to it."""
         told = {node.path for node in asked}
-        nodes: list[AskedNode] = []
-        places: dict[Path, int] = {}
+        looked_through = self.routers - told
+        nodes: list[AskedNode | Path] = []
+        seconds: dict[Path, float] = {}
+        results: dict[Path, int] = {}
         for node in asked:
-            through = range(2, len(node.path)) if node.path[:2] in self.routers else ()
-            for path in (node.path[:length] for length in through):
-                if path in told or path not in self.routers:
+            way = node.path
+            for length in range(2, len(way)) if way[:2] in self.routers else ():
+                path = way[:length]
+                if path not in looked_through:
                     continue
-                if path not in places:
-                    places[path] = len(nodes)
-                    nodes.append(AskedNode(path=path))
-                router = nodes[places[path]]
-                nodes[places[path]] = msgspec.structs.replace(
-                    router, seconds=router.seconds + node.seconds, results=router.results + node.results
-                )
+                if path not in seconds:
+                    seconds[path], results[path] = 0.0, 0
+                    nodes.append(path)
+                seconds[path] += node.seconds
+                results[path] += node.results
             nodes.append(node)
-        return nodes
+        return [
+            AskedNode(path=one, seconds=seconds[one], results=results[one]) if isinstance(one, tuple) else one
+            for one in nodes
+        ]
+
+
+class _Below(NamedTuple):
+    """A service below a router."""
+
+    name: str
+    path: Path
+    inner: "list[_Below] | None"
+    """What is below it, if it is looked through."""
+
+
+def _passed_over(reasons: Mapping[str, str], services: list[_Below]) -> tuple[bool, list[tuple[Path, str]]]:
+    """Return (whether everyone was passed over, the paths of those who were, and the reasons)."""
+    found: list[tuple[Path, str]] = []
+    everyone = True
+    for name, path, inner in services:
+        if (reason := reasons.get(name)) is not None:
+            found.append((path, reason))
+            continue
+        all_below, below = _passed_over(reasons, inner) if inner is not None else (False, [])
+        found += [(path, _common_reason({why for _path, why in below}))] if all_below else below
+        everyone &= all_below
+    return everyone, found
 
 
 def _common_reason(reasons: set[str]) -> str:

@@ -252,7 +252,7 @@ class Router(Service):
         fold = not request.raw and last > 0
         merged, hits = await rank_targets(self.fan_out, targets, onward, last, fold, deadline - kept, bounds)
         spared = [target.name for target in merged.spared]
-        merged.total += sum(table.fewest_pages(name, query) for name in spared)
+        merged.total += table.fewest_pages(spared, query)
         merged.passed_over = {**verdict.skipped, **dict.fromkeys(spared, CANNOT_REACH)}
         return merged, hits
 

@@ -3,7 +3,7 @@
 import math
 import operator
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 
@@ -234,10 +234,14 @@ class RoutingTable:
             largest[self._told_of] = np.maximum.reduceat(scores, self._first)
         return dict(zip(self.names, largest.tolist(), strict=True))
 
-    def fewest_pages(self, name: str, query: Query) -> int:
-        """Return how many pages of a child hold some word of a query at least, as far as its label tells."""
-        told = self.counts[name]
-        return max((told.df(attribute, form_of(word)) or 0 for attribute, word in _query_probes(query)[0]), default=0)
+    def fewest_pages(self, names: Iterable[str], query: Query) -> int:
+        """Return how many pages of some children hold some word of a query at least, as far as their labels tell."""
+        forms = [(attribute, form_of(word)) for attribute, word in _query_probes(query)[0]]
+        found = 0
+        for name in names:
+            told = self.counts[name]
+            found += max([told.df(attribute, form) or 0 for attribute, form in forms], default=0)
+        return found
 
     def words_held(self, words: Sequence[str]) -> dict[str, int]:
         """Return how many of some words each child may hold together, in one group of its pages."""
@@ -306,9 +310,11 @@ class LabelCounts:
 
         Under any attribute it is at least the largest of those under one.
         """
-        found = -1
-        kinds = len(TERM_ATTRIBUTES)
-        for word in self._words.get(form, ()):
+        words = self._words.get(form)
+        if words is None:  # as of most labels
+            return None
+        found, kinds = -1, len(TERM_ATTRIBUTES)
+        for word in words:
             first = word * kinds + (0 if attribute is None else TERM_ATTRIBUTES.index(attribute))
             start = bisect_left(self._numbers, first)
             end = bisect_left(self._numbers, first + (kinds if attribute is None else 1), start)

@@ -77,7 +77,7 @@ def _hint(error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return "Is something running there already?"
     if error.errno == errno.EMFILE:
-        return "Raise the limit of open files (ulimit -n), or let more --processes share the nodes."
+        return "Raise the limit of open files (ulimit -n), or let more --workers share the nodes."
     if error.errno == errno.EACCES:
         return "Ports below 1024 are for those with the right to them; choose another, or let a proxy listen there."
     return "Is it an address of this machine? What runs on another is left to that one by --on HOST."

@@ -179,7 +179,7 @@ def open_and_warm(network: Network, names: Sequence[str], refresh: float, tell: 
     if any(_TOO_MANY_FILES in line for line in opened.complaints):
         raise ServiceError(
             f"{len(names):,} nodes need more open files than the system lets one process have: raise that limit (ulimit -n), or "
-            "let more --processes share them"
+            "let more --workers share them"
         )
     warm(service for service, _place in opened.services)
     # What is open now stays open: the collector of cycles need not go through it again, some 40 ms amid a question.

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import NO_SKETCH, Origin, Strategy
-from pagekin.hypertext import ReadPage, canonical_url, host_of, site_of, unknown_url_message
+from pagekin.hypertext import ReadPage, canonical_url, guess_url, host_of, site_of, unknown_url_message
 from pagekin.similarity.answers import Query, RelatedError
 from pagekin.similarity.documents import Documents
 from pagekin.similarity.lists import SignatureIndex
@@ -23,8 +23,10 @@ class QueryMaker:
         self._maker = make_maker(strategy.signature)
 
     def document(self, url: str) -> int:
-        """Return the document of a URL in any spelling; raise RelatedError if it cannot be asked about."""
+        """Return the document of a URL in any spelling, or that a text means; raise RelatedError if it cannot be asked about."""
         known, document = self._documents.find(url)
+        if not known and (meant := guess_url(self._documents.corpora, url)):
+            known, document = self._documents.find(meant)
         if not known:
             raise RelatedError(unknown_url_message(self._documents.corpora, url, self._path))
         if document < 0:

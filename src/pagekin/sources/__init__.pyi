@@ -1,10 +1,10 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .demo import demo_pages
-from .folder import HTML_ENDINGS
+from .folder import HTML_ENDINGS, file_url, list_folder
 from .items import DAMAGE_REASONS, TOO_SLOW, Gone, Item, Page, Redirect, Revisit, Skip, SourceError
 from .limits import Limits, parse_limits
-from .plan import Unit, plan_units, read_unit
+from .plan import Unit, expand_lists, plan_units, read_unit
 from .robot import crawl
 from .robot.addresses import clean_url, has_credentials
 from .robot.plan import SCOPES, CrawlError, CrawlLimits, CrawlPlan
@@ -33,9 +33,12 @@ __all__ = [
     "clean_url",
     "crawl",
     "demo_pages",
+    "expand_lists",
+    "file_url",
     "has_credentials",
     "host_of",
     "host_of_url",
+    "list_folder",
     "parse_limits",
     "plan_units",
     "read_unit",

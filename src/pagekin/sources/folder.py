@@ -21,8 +21,10 @@ def list_folder(root: Path) -> list[str]:
         paths.append(Path(error.filename).relative_to(root).as_posix())
 
     for folder, names, files in os.walk(root, onerror=add_unreadable):
-        paths += (Path(folder, name).relative_to(root).as_posix() for name in files)
-        paths += (Path(folder, n).relative_to(root).as_posix() for n in names if Path(folder, n).is_symlink())
+        below = Path(folder).relative_to(root).as_posix()
+        prefix = "" if below == "." else f"{below}/"
+        paths += (prefix + name for name in files)
+        paths += (prefix + name for name in names if Path(folder, name).is_symlink())
     if paths == ["."]:
         raise PermissionError(13, "Permission denied", str(root))
     return sorted(paths)

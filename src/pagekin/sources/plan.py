@@ -3,10 +3,12 @@
 Units depend only on the input, not on the number of workers, so that any number of workers gives the same result.
 """
 
+import gzip
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from pagekin.sources.arc import read_arc
 from pagekin.sources.captures import is_http_url
@@ -16,6 +18,7 @@ from pagekin.sources.limits import Limits
 from pagekin.sources.scan import next_record, record_extent
 from pagekin.sources.wacz import list_wacz, read_wacz
 from pagekin.sources.warc import read_warc
+from pagekin.store import file_stamp, is_remote, open_file
 
 UNIT_BYTES = 6 << 20
 """Bytes of an archive file per unit: few enough to keep all workers busy and their memory low."""
@@ -24,6 +27,7 @@ DEMO = "demo"
 
 _WARC_NAME = re.compile(r"\.warc(\.gz|\.zst|\.lz4)?$", re.IGNORECASE)
 _ARC_NAME = re.compile(r"\.arc(\.gz)?$", re.IGNORECASE)
+_LIST_NAME = re.compile(r"\.paths(\.gz)?$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ class Unit:
 
 def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: str = "") -> list[Unit]:
     """Split all `sources` into units; SourceError for a source that is missing or of an unknown kind."""
-    sources = list(sources)
+    sources = expand_lists(sources)
     bases = {Path(name): base for name, base in base_urls.items()}
     units: list[Unit] = []
     try:
@@ -62,10 +66,12 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
             path = Path(source)
             if source == DEMO and not path.exists():
                 units.append(Unit("demo", DEMO))
+            elif is_remote(source):
+                units += _plan_file(source)
             elif path.is_dir():
                 units += _plan_folder(path, bases.get(path) or default_base or "http://localhost/")
             elif path.is_file():
-                units += _plan_file(path)
+                units += _plan_file(source)
             elif path.exists():
                 raise SourceError(f"{source} is neither a file nor a folder.")
             else:
@@ -73,6 +79,41 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
     except OSError as error:
         raise SourceError(f"{error.filename} cannot be read: {error.strerror}.") from error
     return units
+
+
+def expand_lists(sources: Iterable[str]) -> list[str]:
+    """Return sources with the files that lists name, such as `warc.paths.gz`, in place of the lists.
+
+    A list names a file on each line: by its address, by an absolute path, or by one from the folder of the list; in an
+    object store, from the beginning of the bucket, as lists of crawls do.
+    """
+    expanded: list[str] = []
+    for source in sources:
+        if _LIST_NAME.search(source) and not Path(source).is_dir():
+            expanded += _read_list(source)
+        else:
+            expanded.append(source)
+    return expanded
+
+
+def _read_list(source: str) -> Iterator[str]:
+    try:
+        with open_file(source) as stream:
+            raw = gzip.decompress(stream.read()) if source.lower().endswith(".gz") else stream.read()
+        lines = [line.strip() for line in raw.decode().splitlines() if line.strip()]
+    except FileNotFoundError:
+        raise SourceError(f"{source} does not exist.") from None
+    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+        raise SourceError(f"{source} is no readable list of files, one on each line: {error}.") from error
+    if not lines:
+        raise SourceError(f"{source} names no file.")
+    for line in lines:
+        if is_remote(line) or Path(line).is_absolute():
+            yield line
+        elif is_remote(source):
+            yield f"{'/'.join(source.split('/')[:3])}/{line}"
+        else:
+            yield str(Path(source).parent / line)
 
 
 def _check_bases(folders: list[Path], bases: dict[Path, str], default_base: str) -> None:
@@ -107,30 +148,33 @@ def _plan_folder(path: Path, base_url: str) -> list[Unit]:
     return units
 
 
-def _plan_file(path: Path) -> list[Unit]:
-    size = path.stat().st_size
-    name = path.name
+def _plan_file(source: str) -> list[Unit]:
+    size = file_stamp(source)[0]
+    name = PurePosixPath(source).name
+    if size < 0:
+        raise SourceError(f"{source} does not exist.")
     if size == 0:
-        raise SourceError(f"{path} is empty.")
+        raise SourceError(f"{source} is empty.")
     if _ARC_NAME.search(name):
-        return [Unit("arc", str(path), 0, size)]
+        return [Unit("arc", source, 0, size)]
     if _WARC_NAME.search(name):
-        return _plan_warc(path, size)
+        return _plan_warc(source, size)
     if name.lower().endswith((".wacz", ".zip")):
-        return [Unit("wacz", str(path), 0, one.file_size, one.filename) for one in list_wacz(path, _WARC_NAME)]
+        return [Unit("wacz", source, 0, one.file_size, one.filename) for one in list_wacz(source, _WARC_NAME)]
     raise SourceError(
-        f"{path} is not something that Pagekin reads: .warc, .warc.gz, .arc, .arc.gz, .wacz, or a folder of HTML files."
+        f"{source} is not something that Pagekin reads: .warc, .warc.gz, .arc, .arc.gz, .wacz, a list of these (.paths, "
+        ".paths.gz), or a folder of HTML files."
     )
 
 
-def _plan_warc(path: Path, size: int) -> list[Unit]:
+def _plan_warc(source: str, size: int) -> list[Unit]:
     """Cut a WARC file into units of about UNIT_BYTES that start at records.
 
     A start is a guess from a few bytes; the offset where `read_unit` stops shows whether it was right.
     """
     starts = [0]
-    if not path.name.lower().endswith((".zst", ".lz4")):
-        with path.open("rb") as stream:
+    if not source.lower().endswith((".zst", ".lz4")):
+        with open_file(source) as stream:
             while (nominal := starts[-1] + UNIT_BYTES) < size:
                 start = next_record(stream, nominal)
                 if start < 0:
@@ -140,24 +184,23 @@ def _plan_warc(path: Path, size: int) -> list[Unit]:
             if any(record_extent(stream, start, size).fault == "shared" for start in starts):
                 starts = [0]
     ends = [*starts[1:], size]
-    return [Unit("warc", str(path), start, end) for start, end in zip(starts, ends, strict=True)]
+    return [Unit("warc", source, start, end) for start, end in zip(starts, ends, strict=True)]
 
 
 def read_unit(unit: Unit, limits: Limits) -> Iterator[Item | int]:
     """Yield the items of a unit; for a WARC file, the last item is the offset where reading stopped."""
-    path = Path(unit.path)
     match unit.kind:
         case "demo":
             from pagekin.sources.demo import demo_pages  # imports the templates' engine
 
             yield from demo_pages()
         case "folder":
-            yield from read_folder(path, list(unit.files), unit.base_url, limits)
+            yield from read_folder(Path(unit.path), list(unit.files), unit.base_url, limits)
         case "warc":
-            with path.open("rb") as stream:
+            with open_file(unit.path) as stream:
                 yield from read_warc(stream, unit.where, unit.start, unit.end, limits)
         case "arc":
-            with path.open("rb") as stream:
+            with open_file(unit.path) as stream:
                 yield from read_arc(stream, unit.where, limits)
         case "wacz":
-            yield from read_wacz(path, unit.member, unit.where, limits)
+            yield from read_wacz(unit.path, unit.member, unit.where, limits)

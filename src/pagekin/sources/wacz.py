@@ -6,14 +6,13 @@ import struct
 import tempfile
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO, cast
 
 from pagekin.sources.growth import FREE_IN_ALL, SMALL, STEP, BombError, Growth, MeteredFile
 from pagekin.sources.items import BOMB, Item, Page, Skip, SourceError
 from pagekin.sources.limits import Limits
 from pagekin.sources.warc import READ_ERRORS, damage_skip, read_warc
-from pagekin.store import on_temporary_disk
+from pagekin.store import file_stamp, on_temporary_disk, open_file
 
 _LOCAL_HEADER = struct.Struct("<26xHH")  # its last fields: the lengths of the name and of the extra field
 
@@ -48,25 +47,25 @@ class _Window(io.RawIOBase):
         return len(piece)
 
 
-def list_wacz(path: Path, is_warc: re.Pattern[str]) -> list[zipfile.ZipInfo]:
+def list_wacz(path: str, is_warc: re.Pattern[str]) -> list[zipfile.ZipInfo]:
     """List the WARC files in the zip file at `path`, sorted by name."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with open_file(path) as file, zipfile.ZipFile(file) as archive:
             members = [m for m in archive.infolist() if is_warc.search(m.filename) and not m.is_dir()]
     except zipfile.BadZipFile as error:
         raise SourceError(f"{path} is not a readable WACZ (zip) file: {error}.") from error
     if not members:
         raise SourceError(f"{path} holds no WARC file; a WACZ keeps them under archive/.")
-    if sum(m.compress_size for m in members) > path.stat().st_size:
+    if sum(m.compress_size for m in members) > file_stamp(path)[0]:
         raise SourceError(f"{path} is not a readable WACZ (zip) file: files in it overlap, as only a bomb's do.")
     if any(m.flag_bits & 1 for m in members):
         raise SourceError(f"{path} is encrypted; unpack it and read the WARC files.")
     return sorted(members, key=lambda m: m.filename)
 
 
-def read_wacz(path: Path, name: str, where: str, limits: Limits) -> Iterator[Item | int]:
+def read_wacz(path: str, name: str, where: str, limits: Limits) -> Iterator[Item | int]:
     """Yield the items of the WARC file `name` in the zip file at `path`; and -1 now and then, while it is unpacked."""
-    with zipfile.ZipFile(path) as archive, path.open("rb") as file:
+    with open_file(path) as file, zipfile.ZipFile(file) as archive:
         info = archive.getinfo(name)
         if info.compress_type == zipfile.ZIP_STORED:
             # As the format requires. Reading in place needs no check of the whole file first.
@@ -83,18 +82,18 @@ def read_wacz(path: Path, name: str, where: str, limits: Limits) -> Iterator[Ite
         yield from _read_unpacked(path, info, where, limits)
 
 
-def _free_bytes(path: Path, info: zipfile.ZipInfo) -> int:
+def _free_bytes(path: str, info: zipfile.ZipInfo) -> int:
     """Return a file's share of the bytes that all of a WACZ may grow to: many small files get no more than one large file."""
-    return max(SMALL, FREE_IN_ALL * info.compress_size // path.stat().st_size)
+    return max(SMALL, FREE_IN_ALL * info.compress_size // file_stamp(path)[0])
 
 
-def _read_unpacked(path: Path, info: zipfile.ZipInfo, where: str, limits: Limits) -> Iterator[Item | int]:
+def _read_unpacked(path: str, info: zipfile.ZipInfo, where: str, limits: Limits) -> Iterator[Item | int]:
     """Yield the items of a WARC file that is compressed once more, by way of a copy on the temporary disk.
 
     If it grows more than it may, what was copied until then is read, but for its last record.
     """
     growth = Growth(limits.ratio, _free_bytes(path, info))
-    with on_temporary_disk(), tempfile.TemporaryFile() as copy, path.open("rb") as file:
+    with on_temporary_disk(), tempfile.TemporaryFile() as copy, open_file(path) as file:
         failure, bomb = "", ""
         metered = MeteredFile(file)
         try:

@@ -1,5 +1,6 @@
 """Work in bounded batches on a few threads, with results in order: compiled kernels let go of the interpreter."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import pairwise
@@ -15,6 +16,11 @@ Progress = Callable[[str, float], None]
 
 def no_progress(_stage: str, _share: float) -> None:
     """Tell nobody."""
+
+
+def core_count() -> int:
+    """Return the number of cores that this process may use."""
+    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def map_in_order(

@@ -9,6 +9,7 @@ import numpy as np
 
 from pagekin.store.arrays import file_checksum, load_array
 from pagekin.store.folder import MANIFEST, Kin, KinError, manifest_digest, names_in, read_manifest
+from pagekin.store.kept import KEPT, damaged_files, list_file, other_entries, read_kept
 from pagekin.store.writer import LOCK, is_being_written, is_part_of_a_build
 
 _STEP = 1 << 22
@@ -51,12 +52,34 @@ def check_files(
             yield Finding(entry["file"], wrong)
     if not contents:
         return
-    known = names_in(manifest) | {MANIFEST, LOCK}
+    known = names_in(manifest) | {MANIFEST, LOCK, KEPT}
     building = is_being_written(path)
+    for finding in _check_kept(path, manifest, progress):
+        if _was_replaced(path, manifest):
+            yield Finding(MANIFEST, "was replaced by a writer during the check; check again")
+            return
+        if not (building and finding.leftover):
+            yield finding
     for file in sorted(path.iterdir()):
         if file.name not in known and not (building and is_part_of_a_build(file.name)):
             what = "is named by no manifest; a stopped build left it, or someone else did"
             yield Finding(file.name, what, is_part_of_a_build(file.name), stray=True)
+
+
+def _check_kept(path: Path, manifest: Mapping[str, Any], progress: Callable[[int], None]) -> Iterator[Finding]:
+    """Yield what is wrong with the folders that a collection keeps, and what else lies among them."""
+    if not (path / KEPT).is_dir():
+        return
+    try:
+        kept = read_kept(path, manifest)
+    except KinError as error:
+        yield Finding(f"{KEPT}/{list_file(path, manifest).name}", str(error))
+        return
+    for where, what in damaged_files(path, kept, progress) if kept else ():
+        yield Finding(where, what)
+    for entry, ours in other_entries(path, manifest, kept):
+        what = "is named by no list; a stopped build left it, or someone else did"
+        yield Finding(f"{KEPT}/{entry.name}", what, ours, stray=True)
 
 
 def _was_replaced(path: Path, manifest: Mapping[str, Any]) -> bool:

@@ -14,6 +14,8 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 class DiskFullError(KinError):
     """A disk without room for what is to be written; the message says which, and what to do."""
 
+    may_pass = True
+
 
 def is_full(error: BaseException | None) -> bool:
     """Return whether an error says that a disk, a quota or a file has no room left."""

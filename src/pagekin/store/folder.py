@@ -93,7 +93,12 @@ def read_manifest(path: Path) -> dict[str, Any]:
         raise KinError(f"{path} is a file; a Pagekin collection is a folder made by `pagekin build`.") from None
     except OSError as error:
         raise KinError(f"{path / MANIFEST} cannot be read: {error.strerror}.") from error
-    damaged = f"{path / MANIFEST} is damaged. Read the sources again into a new folder."
+    return parse_manifest(raw, path)
+
+
+def parse_manifest(raw: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return what the bytes of a manifest say, or raise a KinError that says what is wrong with them."""
+    damaged = f"{os.fspath(path)}/{MANIFEST} is damaged. Read the sources again into a new folder."
     try:
         manifest: dict[str, Any] = json.loads(raw)
         kin_format = int(manifest["format"])
@@ -102,7 +107,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
     if kin_format > FORMAT:  # asked first: a newer format may look different in every other way
         raise KinError(
             f"{path} has format {kin_format}, and this Pagekin reads up to format {FORMAT}. "
-            "Upgrade Pagekin (pip install -U pagekin), or read the sources again with this one."
+            "Upgrade Pagekin, or read the sources again with this one."
         )
     try:
         msgspec.convert(manifest, _Manifest)
@@ -118,6 +123,19 @@ def names_in(manifest: Mapping[str, Any]) -> set[str]:
     former = {str(entry.get("folder")) for entry in entries if isinstance(entry, dict)}
     shards = {str(entry["folder"]) for entry in manifest["facts"].get(SHARDS, ())}
     return former | shards | {str(entry["file"]) for entry in manifest["files"].values()}
+
+
+def make_manifest(facts: Mapping[str, Any], files: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the manifest of a collection with these facts and files."""
+    manifest = {"format": FORMAT, "facts": dict(facts), "files": dict(sorted(files.items()))}
+    # Through JSON and back, so that the checksum is over what a reader will see (keys become strings).
+    return {**manifest, "checksum": manifest_digest(json.loads(json.dumps(manifest)))}
+
+
+def pack_manifest(manifest: Mapping[str, Any]) -> bytes:
+    """Return a manifest as it is written."""
+    text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return text.encode("utf-8", "surrogatepass")
 
 
 def manifest_digest(manifest: Mapping[str, Any]) -> str:

@@ -1,73 +1,273 @@
-"""Choose the folder where compiled kernels are kept between runs.
+"""Keep compiled kernels between runs, in files that travel with the package.
 
-Numba keeps what it compiled, but does not notice edits in files that a kernel imports. So the folder's name carries a
-digest of all sources that the kernels of a room depend on, and lies where this user may write.
+A file lies in the `__pycache__` beside its kernel's source. It is good on every machine with the same processor baseline,
+interpreter and numba release, so a wheel or a packed environment can carry it. Where that folder cannot be written, new
+files go to the user's cache folder. Its name has a hash of what the machine code is for (`Variant`) and of the types of the
+arguments; its head a digest of all sources that it depends on. So no list of files is kept that two processes could write
+at the same time, and a file that is stale, cut short or damaged is compiled again and replaced.
+
+Numba's own cache does not notice edits in files that a kernel imports, and numbers the files of a function: two processes
+that compile it for other types at once can swap their files.
 """
 
 import hashlib
 import os
-import re
+import pickle
+import platform
+import sys
 import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
 
-_HOUSE = Path(__file__).parent.parent
-_IMPORT = re.compile(r"^ *from (pagekin[\w.]*|\.\w+) import (\([^)]*\)|[^\n]*)|^ *import (pagekin[\w.]*)", re.MULTILINE)
-_NAME = re.compile(r"(\w+)(?: as \w+)?")
+import numpy as np
+
+from pagekin.store.kernel_sources import stamp_sources
+from pagekin.store.kernel_types import signature_text
+
+_HEAD = b"pagekin kernel 1\n"
+_DIGEST = hashlib.sha256().digest_size
+# The features that a level of the x86-64 psABI adds, as LLVM names them.
+_LEVELS = {
+    "x86-64-v3": ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave"),
+    "x86-64-v2": ("cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3"),
+}
+CHECKED = os.environ.get("PAGEKIN_CHECK_KERNELS", "") not in ("", "0")
+"""Whether kernels check every index, and raise IndexError in place of touching memory that is not theirs."""
+
+
+class CompiledKernel(NamedTuple):
+    """A kernel that had to be compiled, for these types of arguments."""
+
+    module: str
+    function: str
+    signature: str
+    seconds: float
+    """Of the processor."""
+
+
+watchers: list[Callable[[CompiledKernel], None]] = []
+"""Functions that are called when a kernel had to be compiled in this process."""
+
+
+class Variant(NamedTuple):
+    """What machine code is made for: only code of the same variant may run here."""
+
+    processor: str
+    features: str
+    system: str
+    python: str
+    numba: str
+    numpy: str
+    vector_library: bool
+    """Whether numba uses Intel's library of vector functions, which not every machine has."""
+    checked: bool
 
 
 @cache
-def cache_folder(kernels: Path, kind: str) -> str:
-    """Return the folder for what is compiled, as `kind`, from the kernels in a folder of sources."""
-    digest = hashlib.sha256()
-    for source in _sources_of(kernels):
-        digest.update(source.read_bytes())
-    name = f"{kind}-{digest.hexdigest()[:16]}"
-    home = os.environ.get("XDG_CACHE_HOME") or str(Path("~/.cache").expanduser())
-    bases = [Path(home) / "pagekin", Path(tempfile.gettempdir()) / f"pagekin-{os.getuid()}"]
+def processor_baseline() -> str:
+    """Return the baseline to compile for, the same on most machines of a kind; empty for a kind without one.
+
+    `NUMBA_CPU_NAME` in the environment names another processor.
+    """
+    if named := os.environ.get("NUMBA_CPU_NAME"):
+        return named
+    machine = platform.machine().lower()
+    if machine in ("x86_64", "amd64"):
+        from llvmlite import binding
+
+        features, fits = binding.get_host_cpu_features(), "x86-64"
+        for level, needed in reversed(_LEVELS.items()):
+            if not all(features.get(name) for name in needed):
+                break
+            fits = level
+        return fits
+    if machine == "arm64":
+        return "apple-m1"
+    return "generic" if machine == "aarch64" else ""
+
+
+@cache
+def this_variant() -> Variant:
+    """Return what kernels are compiled for in this process."""
+    import llvmlite.binding
+    import numba
+
+    processor, features = processor_baseline(), os.environ.get("NUMBA_CPU_FEATURES", "")
+    if not processor:
+        processor, features = llvmlite.binding.get_host_cpu_name(), _numba("codegen").get_host_cpu_features()
+    return Variant(
+        processor=processor,
+        features=features,
+        system=f"{sys.platform}-{platform.machine().lower()}",
+        python=f"{sys.implementation.cache_tag}{getattr(sys, 'abiflags', '')}",
+        numba=f"{numba.__version__}+{llvmlite.__version__}",
+        numpy=np.__version__.partition(".")[0],
+        vector_library=bool(numba.config.USING_SVML),  # type: ignore[attr-defined]
+        checked=CHECKED,
+    )
+
+
+def fix_processor() -> None:
+    """Let numba compile for the baseline in place of this very processor, in the whole process."""
+    if processor_baseline():
+        from numba import config
+
+        config.CPU_NAME = processor_baseline()  # type: ignore[attr-defined]
+        config.CPU_FEATURES = os.environ.get("NUMBA_CPU_FEATURES", "")  # type: ignore[attr-defined]
+
+
+class KernelFiles:
+    """The files of one kernel: where they lie, what they are called, and whether they are good."""
+
+    def __init__(self, source: Path, name: str) -> None:
+        self._source, self._name, self._room = source, name, source.parent.parent.name
+        # Now, as early as can be: sources that are edited while a program runs are not what it runs.
+        self._head = _HEAD + stamp_sources(source.parent).encode() + b"\n"
+
+    def read(self, signature: str) -> bytes | None:
+        """Return what is kept for a signature; None if there is none, or it is stale, cut short or damaged."""
+        head = self._head
+        for folder in self._folders():
+            with suppress(OSError):
+                raw = (folder / self._file_name(signature)).read_bytes()
+                body = raw[len(head) + _DIGEST :]
+                if raw[: len(head) + _DIGEST] == head + hashlib.sha256(body).digest():
+                    return body
+        return None
+
+    def find(self, signature: str) -> Path | None:
+        """Return the file that holds a signature's code and is not stale, by a look at its head; None if there is none."""
+        head = self._head
+        for folder in self._folders():
+            path = folder / self._file_name(signature)
+            with suppress(OSError), path.open("rb") as file:
+                if file.read(len(head)) == head:
+                    return path
+        return None
+
+    def write(self, signature: str, body: bytes) -> None:
+        """Keep what was compiled for a signature, in the first place that can be written; nowhere if there is none."""
+        raw = self._head + hashlib.sha256(body).digest() + body
+        for folder in self._folders():
+            fresh = folder / f".{uuid4().hex}.tmp"
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                fresh.write_bytes(raw)
+                fresh.replace(folder / self._file_name(signature))
+            except OSError:
+                with suppress(OSError):
+                    fresh.unlink()
+                continue
+            return
+
+    def _file_name(self, signature: str) -> str:
+        digest = hashlib.sha256(repr((self._room, self._name, signature, *this_variant())).encode()).hexdigest()
+        return f"{self._source.stem}.{self._name}-{digest[:20]}.kernel"
+
+    def _folders(self) -> list[Path]:
+        """Return the package's own folder, and those of this user that can be trusted: compiled code is run from them."""
+        return [self._source.parent / "__pycache__", *_user_folders()]
+
+
+def writable_folder() -> Path | None:
+    """Return a folder where compiled kernels can be kept; None if there is none."""
+    for folder in (Path(__file__).parent / "__pycache__", *_user_folders()):
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=folder).close()
+            return folder
+    return None
+
+
+@cache
+def _user_folders() -> tuple[Path, ...]:
+    """Return the folders for what cannot be kept in the package: where the user says, caches, or temporary files."""
+    home = os.environ.get("XDG_CACHE_HOME")
+    bases = [Path(home) / "pagekin"] if home else []
+    if not home:
+        with suppress(RuntimeError):  # no home at all
+            bases.append(Path("~/.cache").expanduser() / "pagekin")
+    bases.append(Path(tempfile.gettempdir()) / f"pagekin-{os.getuid()}")
     if "NUMBA_CACHE_DIR" in os.environ:
-        bases.insert(0, Path(os.environ["NUMBA_CACHE_DIR"]))
-    for base in bases:
-        folder = base / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        except OSError:
-            continue
-        # A folder in a shared place is trusted only if it is ours: compiled code is run from it.
-        if folder.stat().st_uid == os.getuid() and os.access(folder, os.W_OK):
-            return str(folder)
-    return tempfile.mkdtemp(prefix="pagekin-kernels-")
+        bases.insert(0, Path(os.environ["NUMBA_CACHE_DIR"]) / "pagekin")
+    return tuple(base for base in bases if _is_ours(base))
 
 
-def _sources_of(kernels: Path) -> list[Path]:
-    """Return the files in `kernels`, and all files of ours that they import, and these in turn."""
-    sources: set[Path] = set()
-    waiting = list(kernels.glob("*.py"))
-    while waiting:
-        source = waiting.pop()
-        if source not in sources:
-            sources.add(source)
-            waiting += [file for module, name in _imports(source) for file in _defining_files(module, name)]
-    return sorted(sources)
+def _is_ours(folder: Path) -> bool:
+    """Return whether a folder belongs to this user, and not everybody may write there; it is made if it is missing."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        state = folder.stat()
+    except OSError:
+        return False
+    return state.st_uid == os.getuid() and not state.st_mode & 0o002
 
 
-def _imports(source: Path) -> list[tuple[str, str]]:
-    """Return the (module, name) pairs that a file imports of ours; the name is empty where the module is imported whole."""
-    pairs: list[tuple[str, str]] = []
-    for module, names, whole in _IMPORT.findall(source.read_text(encoding="utf-8")):
-        full = module
-        if module.startswith("."):
-            full = ".".join(("pagekin", *source.parent.relative_to(_HOUSE).parts, module[1:]))
-        pairs += [(full, name) for name in _NAME.findall(names)] if module else [(whole, "")]
-    return pairs
+class KernelCache:
+    """What numba asks for a kernel's machine code before it compiles, and gives it to afterwards."""
+
+    def __init__(self, function: Any) -> None:
+        code = function.__code__
+        source = Path(code.co_filename)
+        # Two functions of one name in one file differ in their code.
+        suffix = "" if function.__qualname__ == function.__name__ else f"-{code.co_firstlineno}"
+        self.cache_path = str(source.parent / "__pycache__")
+        self._module, self._function = function.__module__, function.__name__
+        self._files = None if function.__closure__ else KernelFiles(source, function.__name__ + suffix)
+        self.seconds: dict[str, float] = {}
+        """What it took to compile those that were loaded."""
+        self._since: list[float] = []
+
+    def load_overload(self, signature: Any, target: Any) -> Any:
+        """Return a kernel that was compiled before; None makes numba compile it."""
+        from pagekin.store.compiling import compile_once
+
+        target.refresh()
+        types = _argument_types(signature)
+        if self._files:
+            key = _key(types, target.codegen())
+            body = self._files.read(key)
+            if body is None and compile_once(self._module, self._function, key):
+                body = self._files.read(key)
+            if body is not None:
+                kept, self.seconds[key], parts = pickle.loads(body)
+                if kept == types:
+                    return _numba("compiler").CompileResult._rebuild(target, *parts)
+        self._since.append(time.process_time())
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep a kernel that numba has compiled."""
+        types = _argument_types(signature)
+        seconds = time.process_time() - self._since.pop() if self._since else 0.0
+        for watch in watchers:
+            watch(CompiledKernel(self._module, self._function, signature_text(types), seconds))
+        if self._files and not compiled.library.has_dynamic_globals:
+            self._files.write(
+                _key(types, compiled.codegen), _numba("serialize").dumps((types, seconds, compiled._reduce()))
+            )
+
+    def flush(self) -> None:
+        """Forget nothing: numba calls this when a function is compiled again, and the files know their sources."""
 
 
-def _defining_files(module: str, name: str) -> list[Path]:
-    """Return the file that gives a module its name: the module's own, a submodule, or where the room's door has it from."""
-    place = _HOUSE.joinpath(*module.split(".")[1:])
-    for file in (place.with_suffix(".py"), place / f"{name}.py"):
-        if file.is_file():
-            return [file]
-    doors = [door for door in (place / "__init__.pyi", place / "__init__.py") if door.is_file()]
-    exported = [pair for door in doors for pair in _imports(door) if pair[1] == name]
-    return [file for pair in exported for file in _defining_files(*pair)] or doors
+def _numba(module: str) -> Any:
+    """Return a module of numba's core, which is imported where it is needed, and has no types."""
+    return import_module(f"numba.core.{module}")
+
+
+def _key(types: tuple[Any, ...], codegen: Any) -> str:
+    """Return the types as text; with the processor, if somebody let numba compile for another before we came."""
+    machine = codegen.magic_tuple()[1:]
+    text = signature_text(types)
+    return text if machine == this_variant()[:2] else f"{text} for {machine}"
+
+
+def _argument_types(signature: Any) -> tuple[Any, ...]:
+    return tuple(getattr(signature, "args", signature))

@@ -1,14 +1,11 @@
 """Compile the kernels of all rooms in one way, fast or with every index checked."""
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-from pagekin.store.kernel_cache import cache_folder
+from pagekin.store.kernel_cache import CHECKED, KernelCache, fix_processor
 
-CHECKED = os.environ.get("PAGEKIN_CHECK_KERNELS", "") not in ("", "0")
-"""Whether kernels check every index, and raise IndexError in place of touching memory that is not theirs."""
+__all__ = ["CHECKED", "kernel"]
 
 
 def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) -> Any:
@@ -21,8 +18,7 @@ def kernel(function: Callable[..., Any] | None = None, *, inline: bool = False) 
         return lambda wrapped: kernel(wrapped, inline=inline)
     import numba
 
-    # Numba reads this when it decorates a function.
-    folder = cache_folder(Path(function.__code__.co_filename).parent, "checked" if CHECKED else "kernels")
-    numba.config.CACHE_DIR = folder  # type: ignore[attr-defined]
-    compiled = numba.njit(cache=True, nogil=True, boundscheck=CHECKED, inline="always" if inline else "never")
-    return compiled(function)
+    fix_processor()
+    compiled: Any = numba.njit(nogil=True, boundscheck=CHECKED, inline="always" if inline else "never")(function)
+    compiled._cache = KernelCache(function)  # in place of none; numba's own does not notice edits in other files
+    return compiled

@@ -2,7 +2,6 @@
 
 import contextlib
 import fcntl
-import json
 import os
 import re
 import shutil
@@ -19,12 +18,14 @@ import numpy.typing as npt
 from pagekin.errors import PagekinError
 from pagekin.store.arrays import Array, ArrayFile
 from pagekin.store.disk import DiskFullError, describe_full, is_full
-from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, manifest_digest, names_in, read_manifest
+from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, make_manifest, names_in, pack_manifest, read_manifest
+from pagekin.store.kept import KEPT, KeptFolders, list_file, move_folders, read_kept, sync, tidy_kept, write_list
 from pagekin.store.memory import NO_LIMIT, MemoryBudget, Workspace
 
 LOCK = ".lock"
 _WORK = ".work-"
-_RESUME = ".resume"
+RESUME = ".resume"
+"""The folder inside a collection with what a later writer may go on from."""
 _NAME = re.compile(r"[a-z0-9_.]+", re.IGNORECASE)
 _OURS = re.compile(r"[a-z0-9_.-]+-[0-9a-f]{12}\.(npy|files|kin)", re.IGNORECASE)
 """Names of arrays' files, of shards, and of the folders of plain files that earlier versions kept in collections."""
@@ -32,12 +33,12 @@ _OURS = re.compile(r"[a-z0-9_.-]+-[0-9a-f]{12}\.(npy|files|kin)", re.IGNORECASE)
 
 def is_part_of_a_build(name: str) -> bool:
     """Return whether a file of this name may have been left by a writer that did not come to its end."""
-    return name.startswith(_WORK) or name == _RESUME or _OURS.fullmatch(name) is not None
+    return name.startswith(_WORK) or name in (RESUME, KEPT) or _OURS.fullmatch(name) is not None
 
 
 def can_be_resumed(path: Path) -> bool:
     """Return whether a writer that did not come to its end left something to go on from."""
-    return (path / _RESUME).exists()
+    return (path / RESUME).exists()
 
 
 def is_being_written(path: Path) -> bool:
@@ -67,6 +68,8 @@ class KinWriter:
         self._lock: IO[str] | None = None
         self._made_folder = False
         self._resumes = self._committed = False
+        self._kept: tuple[Mapping[str, Any], list[Path]] | None = None
+        self._kept_changes: Mapping[str, Any] = {}
         self.work = self.path / "unset"
 
     def __enter__(self) -> Self:
@@ -141,7 +144,7 @@ class KinWriter:
         It outlives this writer if that is killed, interrupted, or fails for a reason that may pass. A commit removes it.
         """
         self._resumes = True
-        folder = self.path / _RESUME
+        folder = self.path / RESUME
         folder.mkdir(exist_ok=True)
         return folder
 
@@ -163,6 +166,14 @@ class KinWriter:
         shutil.rmtree(self.path / name, ignore_errors=True)
         folder.replace(self.path / name)
 
+    def keep(self, about: Mapping[str, Any], folders: list[Path]) -> None:
+        """Let the next commit keep these folders, some of which may be kept already, and what is said `about` them."""
+        self._kept = about, folders
+
+    def note_kept(self, changes: Mapping[str, Any]) -> None:
+        """Let the next commit change what is said about the folders that the collection keeps, if it keeps some."""
+        self._kept_changes = changes
+
     def view(self, facts: Mapping[str, Any], base: Kin | None = None) -> Kin:
         """Return what was written so far as if it were committed, with the arrays of `base` besides."""
         arrays = dict(base.arrays) if base else {}
@@ -170,35 +181,66 @@ class KinWriter:
         return Kin(self.path, {"format": FORMAT, "facts": facts, "files": {}}, arrays)
 
     def commit(self, facts: Mapping[str, Any], keep: Mapping[str, Any] | None = None) -> None:
-        """Make all that was created visible at once, with `facts`; `keep` holds old entries to retain."""
+        """Make all that was created visible at once, with `facts`; `keep` holds old entries to retain.
+
+        With `keep`, the collection goes on keeping the folders that it was made of, too.
+        """
         files: dict[str, Any] = dict(keep or {})
         for name, array in self._open.items():
             files[name] = array.close()
         for name, array in self._open.items():
             array.path.replace(self.path / files[name]["file"])
         self._open = {}
-        manifest = {"format": FORMAT, "facts": dict(facts), "files": dict(sorted(files.items()))}
-        # Through JSON and back, so that the checksum is over what a reader will see (keys become strings).
-        manifest["checksum"] = manifest_digest(json.loads(json.dumps(manifest)))
+        manifest = make_manifest(facts, files)
+        self._commit_kept(manifest, keep is not None)
+        self.commit_manifest(pack_manifest(manifest))
+
+    def refuse_to_lose_kept(self) -> None:
+        """Refuse a collection that keeps something beside its arrays: what is made elsewhere would not keep it."""
+        if (self.path / MANIFEST).exists() and read_kept(self.path, read_manifest(self.path)):
+            raise KinError(
+                f"{self.path} keeps what it was made of, or what is to be left out of it, and one that is made elsewhere "
+                "would lose that. It is left as it was; name another place with --out."
+            )
+
+    def commit_manifest(self, manifest: bytes) -> None:
+        """Make the files that a manifest names visible at once: all of them are in the folder already."""
         fresh = self.work / MANIFEST
-        with fresh.open("w", encoding="utf-8", errors="surrogatepass") as file:
-            json.dump(manifest, file, indent=1, ensure_ascii=False, sort_keys=True)
-            file.write("\n")
+        with fresh.open("wb") as file:
+            file.write(manifest)
             file.flush()
             os.fsync(file.fileno())
-        _sync_folder(self.path)
+        sync(self.path)
         fresh.replace(self.path / MANIFEST)
-        _sync_folder(self.path)
+        sync(self.path)
         if self._made_folder:
-            _sync_folder(self.path.parent)
+            sync(self.path.parent)
         self._made_folder = False
         self._committed = True
 
+    def _commit_kept(self, manifest: Mapping[str, Any], renewed: bool) -> None:
+        """Write the list of what the collection of a manifest keeps; the manifest takes its place next."""
+        before = read_kept(self.path, read_manifest(self.path)) if (self.path / MANIFEST).exists() else None
+        if self._kept:
+            about, folders = self._kept
+            kept = KeptFolders(about, move_folders(folders, self.path, before))
+        elif renewed and before:
+            kept = KeptFolders({**before.about, **self._kept_changes}, before.folders)
+        else:
+            list_file(self.path, manifest).unlink(
+                missing_ok=True
+            )  # of the same collection, which kept something so far
+            return
+        write_list(kept, self.path, manifest, self.work)
+
     def _remove_leftovers(self) -> None:
         """Remove what no manifest names: we hold the lock, so no writer uses it, and open views keep their maps."""
-        named = names_in(read_manifest(self.path)) if (self.path / MANIFEST).exists() else set()
+        manifest = read_manifest(self.path) if (self.path / MANIFEST).exists() else None
+        named = names_in(manifest) if manifest else set()
+        with contextlib.suppress(KinError):  # a damaged list names nothing, and its folders may be of use
+            tidy_kept(self.path, manifest)
         for entry in self.path.iterdir():
-            if entry.name in named or entry.name == _RESUME or not is_part_of_a_build(entry.name):
+            if entry.name in named or entry.name in (RESUME, KEPT) or not is_part_of_a_build(entry.name):
                 continue
             if entry.is_dir():
                 shutil.rmtree(entry, ignore_errors=True)
@@ -226,7 +268,7 @@ class KinWriter:
         """Remove the folder of what a later writer may go on from, unless there will be one and there is something."""
         if not self._resumes:
             return
-        folder = self.path / _RESUME
+        folder = self.path / RESUME
         if self._committed or error is None or _is_final(error):
             shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):
@@ -250,7 +292,7 @@ class KinWriter:
 
 def _is_final(error: BaseException) -> bool:
     """Return whether the same command would fail again, because its input or what was asked for is wrong."""
-    return isinstance(error, PagekinError) and error.fault != "ours" and not isinstance(error, DiskFullError)
+    return isinstance(error, PagekinError) and error.fault != "ours" and not error.may_pass
 
 
 def _is_same_file(lock: IO[str], path: Path) -> bool:
@@ -258,12 +300,3 @@ def _is_same_file(lock: IO[str], path: Path) -> bool:
         return os.path.samestat(os.fstat(lock.fileno()), path.stat())
     except FileNotFoundError:
         return False
-
-
-def _sync_folder(path: Path) -> None:
-    """Bring a folder's own entries to the disk."""
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

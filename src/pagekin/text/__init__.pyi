@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .analysis import ANALYSER, analyse, form_of, form_table, tokens
+from .analysis import ANALYSER, IRREGULAR, analyse, form_of, form_table, tokens
 from .check import check_text
 from .filters import is_of_site, keep_pages, language_code, site_name
 from .fitness import is_outdated, unfit_reason
@@ -9,6 +9,7 @@ from .link_texts import LinkTexts, cut_link_texts
 from .make import make_text
 from .misspelt import NearWords, distances
 from .originals import Originals
+from .plain import FormParts
 from .query import (
     ATTRIBUTES,
     MAX_QUERY_LENGTH,
@@ -32,10 +33,12 @@ __all__ = [
     "ANALYSER",
     "ATTRIBUTES",
     "FEW",
+    "IRREGULAR",
     "MAX_QUERY_LENGTH",
     "MAX_QUERY_WORDS",
     "TEXT_ARRAYS",
     "And",
+    "FormParts",
     "Hits",
     "LinkTexts",
     "NearWords",

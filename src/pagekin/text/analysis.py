@@ -21,7 +21,7 @@ _RUNS = re.compile("w[wm]*|p+")
 """Words, in a text in which a letter stands for the class of each character."""
 _SHORT = 2
 """Letters of words that are their own form: an s at their end is no plural, so that *is* is not *I*."""
-_IRREGULAR = dict(
+IRREGULAR = dict(
     pair.split("/")
     for pair in (
         "mice/mouse men/man women/woman children/child feet/foot teeth/tooth geese/goose oxen/ox lice/louse "
@@ -46,7 +46,7 @@ def _stemmer() -> Any:
 
 def analyse(words: Sequence[str]) -> list[str]:
     """Return the form of each (folded) word: its Porter stem, or itself if it is short or not of ASCII characters."""
-    made: list[str] = _stemmer().stemWords([_IRREGULAR.get(word, word) for word in words])
+    made: list[str] = _stemmer().stemWords([IRREGULAR.get(word, word) for word in words])
     return [
         stem if len(word) > _SHORT and word.isascii() and stem else word for word, stem in zip(words, made, strict=True)
     ]

@@ -163,6 +163,15 @@ class TextIndex:
             rarity,
         )
 
+    def parts(self, form: str) -> plain.FormParts:
+        """Return what a form adds to the scores of pages, in units of its inverse frequency: for searches made elsewhere."""
+        known = self.look_up(form)
+        return plain.parts_of_form(self.postings, known.begin, known.end, 0, known.number, self._mean_length)
+
+    @cached_property
+    def _mean_length(self) -> float:
+        return float(self.postings.words.sum()) / max(len(self), 1) or 1.0
+
     @cached_property
     def has_places(self) -> bool:
         """Return whether it tells where on their pages words stand; an index of an earlier version does not."""

@@ -3,6 +3,8 @@
 The functions are those of `_kernels/search.py`, and give the same numbers to the last digit.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 import numpy.typing as npt
 
@@ -42,31 +44,49 @@ def count_pages(postings: Postings, begin: int, end: int, bit: int) -> int:
     return len(_first_rows(pages[(postings.attributes[begin:end] & bit) != 0] if bit else pages))
 
 
+class FormParts(NamedTuple):
+    """What one form adds to scores, in units of its inverse frequency."""
+
+    pages: npt.NDArray[np.int64]
+    body: npt.NDArray[np.float64]
+    """What it adds by the text of each of `pages`."""
+    named: npt.NDArray[np.int64]
+    """Pages that are called so, by their titles or by links."""
+    called: npt.NDArray[np.float64]
+    """What it adds to each of `named` by that, before the share of the query that they are called."""
+
+
+def parts_of_form(postings: Postings, begin: int, end: int, bit: int, form: int, mean: float) -> FormParts:
+    """Return what the form with entries `begin` to `end` adds to scores, under the attribute `bit`, or any if it is 0."""
+    rows, attributes, counts = (column[begin:end] for column in (postings.page, postings.attributes, postings.counts))
+    if bit:
+        under = (attributes & bit) != 0
+        rows, attributes, counts = rows[under], attributes[under], counts[under]
+    pages, weights = _sum_by_page(rows, _WEIGHTS[attributes] * counts)
+    tf = weights.astype(np.float64)
+    length = K1 * (1.0 - B + B * (postings.words[pages] / mean))
+    titled = (attributes & TITLE_BIT) != 0
+    here, times = _sum_by_page(rows[titled], counts[titled])
+    by_title = TITLE * times / (times + (postings.titles[here] + SHORT) / LONG)
+    called = slice(*postings.called_offsets[form : form + 2].tolist()) if form >= 0 else slice(0)
+    linked = postings.called_page[called]
+    untitled = ~np.isin(linked, here)
+    by_links = CALLED * postings.called[called][untitled] / 255.0
+    return FormParts(
+        pages, tf * (K1 + 1.0) / (tf + length),
+        np.concatenate((here, linked[untitled].astype(np.int64))), np.concatenate((by_title, by_links)),
+    )  # fmt: skip
+
+
 def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> npt.NDArray[np.float64]:
     """Return the scores of `pages`, whatever the query finds: sums over the terms, always in their order."""
     scores, by_title, named = np.zeros((3, len(postings.words)))
     all_named = 0.0
     for begin, end, bit, form, rarity in zip(*(column.tolist() for column in terms), strict=True):
-        rows, attributes, counts = (
-            column[begin:end] for column in (postings.page, postings.attributes, postings.counts)
-        )
-        if bit:
-            under = (attributes & bit) != 0
-            rows, attributes, counts = rows[under], attributes[under], counts[under]
-        here, weights = _sum_by_page(rows, _WEIGHTS[attributes] * counts)
-        tf = weights.astype(np.float64)
-        length = K1 * (1.0 - B + B * (postings.words[here] / mean))
-        scores[here] += rarity * (tf * (K1 + 1.0) / (tf + length))
-        titled = (attributes & TITLE_BIT) != 0
-        here, times = _sum_by_page(rows[titled], counts[titled])
-        by_title[here] += rarity * (TITLE * times / (times + (postings.titles[here] + SHORT) / LONG))
-        named[here] += rarity
-        called = slice(*postings.called_offsets[form : form + 2].tolist()) if form >= 0 else slice(0)
-        linked = postings.called_page[called]
-        untitled = ~np.isin(linked, here)
-        linked = linked[untitled]
-        by_title[linked] += rarity * (CALLED * postings.called[called][untitled] / 255.0)
-        named[linked] += rarity
+        parts = parts_of_form(postings, begin, end, bit, form, mean)
+        scores[parts.pages] += rarity * parts.body
+        by_title[parts.named] += rarity * parts.called
+        named[parts.named] += rarity
         all_named += rarity
     here = named.nonzero()[0]
     share = np.square(named[here] / all_named)

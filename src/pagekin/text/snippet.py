@@ -48,8 +48,8 @@ def make_snippet(
     """Return the best stretch of a page's text, about `width` characters, in pieces of (text, whether it matches).
 
     A stretch that shows more of the query's words and phrases is better, then one that shows them more often, then the
-    first; a word that it shows only in a menu counts a quarter. A page whose text shows none, because they stand in its title,
-    gives the start of its text.
+    first; a word that it shows only in a menu counts a quarter. Running text is shown without a menu before it. A page whose
+    text shows none, because they stand in its title, gives the start of its text.
     Pass `compiled` for many snippets: each takes less time, but the compiler has to be loaded. Queries with phrases are
     always answered by plain code.
     """
@@ -92,10 +92,9 @@ def _window_by_kernel(
     text = data.decode("utf-8", "replace")
     streams = corpus.stream_batch(page, page + 1)
     starts, shows = np.empty((2, len(streams.words)), np.int64)
-    room, menus = DecodedPage.for_longest(streams), find_menus(corpus, page)
     count, first, last = best_window(
-        streams, room, menus, coded, np.frombuffer(data, np.uint8), len(text), _READ, of_term,
-        np.array(parts, np.int64).reshape(-1), width, _LONGEST_WORD, starts, shows,
+        streams, *_links_of(corpus, page), DecodedPage.for_longest(streams), coded, np.frombuffer(data, np.uint8), len(text),
+        _READ, of_term, np.array(parts, np.int64).reshape(-1), width, _LONGEST_WORD, starts, shows,
     )  # fmt: skip
     return _Window(text, starts[:count], first, last, shows[:count] >= 0) if first >= 0 else None
 
@@ -113,23 +112,28 @@ def _window_by_numpy(
     if not marked.any():
         return None
     in_menu = find_menus(corpus, page)[running]
-    first, last = _widened(text, starts, *_best_stretch(shows, in_menu, starts, width), width)
+    first, last = _widened(text, starts, in_menu, *_best_stretch(shows, in_menu, starts, width), width)
     return _Window(text, starts, first, last, marked)
 
 
 def find_menus(corpus: Corpus, page: int) -> npt.NDArray[np.bool_]:
     """Return whether each word of a page stands in a menu: among words most of which stand in links."""
-    anchors = corpus.anchors_out(page)
+    first_words, lengths = _links_of(corpus, page)
     words = int(corpus.pages.tokens[page + 1]) - int(corpus.pages.tokens[page])
-    part = slice(anchors.start, anchors.stop)
-    starts = np.minimum(np.asarray(corpus.anchors.start[part], np.int64), words)
-    ends = np.minimum(starts + np.asarray(corpus.anchors.length[part], np.int64), words)
+    starts = np.minimum(np.asarray(first_words, np.int64), words)
+    ends = np.minimum(starts + np.asarray(lengths, np.int64), words)
     changes = np.bincount(starts, minlength=words + 1) - np.bincount(ends, minlength=words + 1)
     linked = np.cumsum(changes)[:words] > 0
     upto = np.append(0, np.cumsum(linked))
     places = np.arange(words)
     left, right = np.maximum(places - MENU_WORDS, 0), np.minimum(places + MENU_WORDS + 1, words)
     return np.asarray(upto[right] - upto[left] >= np.where(linked, MENU_SHARE, HEADING_SHARE) * (right - left))
+
+
+def _links_of(corpus: Corpus, page: int) -> tuple[Array, Array]:
+    """Return the word at which each link of a page starts, and how many words it has."""
+    anchors = corpus.anchors_out(page)
+    return corpus.anchors.start[anchors.start : anchors.stop], corpus.anchors.length[anchors.start : anchors.stop]
 
 
 def _text_of(corpus: Corpus, page: int) -> tuple[str, Array]:
@@ -171,14 +175,19 @@ def _best_stretch(shows: Array, in_menu: Array, starts: Array, width: int) -> tu
     return int(places[best]), int(places[beyond[best] - 1])
 
 
-def _widened(text: str, starts: Array, first: int, last: int, width: int) -> tuple[int, int]:
-    """Widen the stretch by words before and after it, as many as `width` has room for: a third of it before."""
+def _widened(text: str, starts: Array, in_menu: Array, first: int, last: int, width: int) -> tuple[int, int]:
+    """Widen the stretch by words before and after it, as many as `width` has room for: a third of it before.
+
+    A stretch that begins in running text does not reach back into a menu, such as breadcrumbs above the text.
+    """
+    menu = np.flatnonzero(in_menu[:first]) if not in_menu[first] else in_menu[:0]
+    least = int(menu[-1]) + 1 if len(menu) else 0
     ends = np.minimum(np.append(starts[1:], len(text)), starts + _LONGEST_WORD)
     spare = max(width - int(ends[last] - starts[first]), 0)
-    begin = min(first, int(np.searchsorted(starts, starts[first] - spare // 3)))
+    begin = max(least, min(first, int(np.searchsorted(starts, starts[first] - spare // 3))))
     end = max(last, int(np.searchsorted(ends, starts[begin] + width, side="right")) - 1)
     if end == len(starts) - 1:  # the text ends, so there is room for more before
-        begin = min(begin, int(np.searchsorted(starts, ends[end] - width)))
+        begin = max(least, min(begin, int(np.searchsorted(starts, ends[end] - width))))
     return begin, end
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from contextvars import ContextVar
+from datetime import UTC, datetime
 from urllib.parse import quote, urlencode, urlsplit
 
 from pagekin.hypertext import canonical_url
@@ -13,9 +14,16 @@ ROOT: ContextVar[str] = ContextVar("root", default="")
 ORIGIN: ContextVar[str] = ContextVar("origin", default="")
 """The scheme and host by which browsers reach us, where that was configured."""
 
+REPLAY: ContextVar[str] = ContextVar("replay", default="")
+"""The pattern of the addresses at which a web archive shows captures, where one was given."""
+
 
 class PublicAddressError(ValueError):
     """A text that cannot be the address of a web site."""
+
+
+class ReplayPatternError(ValueError):
+    """A text that cannot be the pattern of a web archive's addresses."""
 
 
 def public_address(text: str) -> tuple[str, str]:
@@ -30,6 +38,33 @@ def public_address(text: str) -> tuple[str, str]:
             f"'{text[:200]}' is no address of a web site; write for example https://find.example/ or https://example.org/find/"
         )
     return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
+
+
+def replay_pattern(text: str) -> str:
+    """Return the pattern of a web archive's addresses; raise a ReplayPatternError if it cannot be one."""
+    pattern = text.strip()
+    rest = pattern.replace("{url}", "", 1).replace("{timestamp}", "", 1)
+    if pattern and (rest == pattern or "{url}" not in pattern or "{" in rest or not canonical_url(rest)):
+        raise ReplayPatternError(
+            f"'{text[:200]}' is no pattern of a web archive's addresses; write for example "
+            "https://archive.example/web/{timestamp}/{url}"
+        )
+    return pattern
+
+
+def replay(url: str, seconds: float) -> str:
+    """Return where the web archive shows the capture of an address at a time; empty if none was given."""
+    pattern = REPLAY.get()
+    if not pattern:
+        return ""
+    try:
+        time = datetime.fromtimestamp(seconds, UTC).strftime("%Y%m%d%H%M%S") if seconds else "*"
+    except (ValueError, OverflowError, OSError):
+        time = "*"
+    before = pattern.partition("{url}")[0]
+    # As a path, an address stands as it is; as a parameter or a fragment, it is written as one.
+    shown = quote(url, safe="") if "?" in before or "#" in before else url
+    return pattern.replace("{timestamp}", time).replace("{url}", shown)
 
 
 def _at(path: str, /, **parameters: object) -> str:

@@ -86,6 +86,7 @@ def _locate(request: HttpRequest) -> None:
     """Let our own addresses begin where the service is served."""
     origin, path = request.app.state.public
     addresses.ORIGIN.set(origin)
+    addresses.REPLAY.set(request.app.state.replay)
     addresses.ROOT.set(f"{path}{request.scope.get(PATH_PREFIX, '')}")
 
 
@@ -95,16 +96,17 @@ async def _begin_answer(request: HttpRequest) -> None:
     _locate(request)
 
 
-def web_app(public: str = "") -> Litestar:
+def web_app(public: str = "", replay: str = "") -> Litestar:
     """Return the application of any service, with pages for people.
 
     `public` is the address at which browsers reach it, where that is not the one at which it is asked: behind a proxy that
-    speaks TLS, or that takes away a path. Raise a PublicAddressError if it cannot be one.
+    speaks TLS, or that takes away a path. Raise a PublicAddressError if it cannot be one. `replay` is the pattern of the
+    addresses at which a web archive shows captures; raise a ReplayPatternError if it cannot be one.
     """
     return router_app(
         [*PAGES, hierarchies, static_file, favicon, get("/healthz")(health_route.fn)],
         {kind: _page_of_error(handler) for kind, handler in HTTP_ERRORS.items()},
         before_send=[_finish_answer],
         before_request=_begin_answer,
-        state=State({"public": addresses.public_address(public)}),
+        state=State({"public": addresses.public_address(public), "replay": addresses.replay_pattern(replay)}),
     )

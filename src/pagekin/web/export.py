@@ -1,7 +1,6 @@
-"""Related pages of every page as static files, for sites that show them without a server of ours.
+"""Related pages of every page as small HTML pages, to be read without a server.
 
-Below `related/` every page has a file of its own, whose name follows from the page's address by `name_of`; `related.js`
-follows the same rule in a browser.
+Below `related/` every page has a file of its own, whose name follows from the page's address by `name_of`.
 """
 
 import os
@@ -27,7 +26,7 @@ MARKER = "pagekin-export.json"
 """The file by which a folder is known to be an export, which a later one may replace."""
 FOLDER = "related"
 FORMAT = 1
-_OURS = re.compile(r"related|related\.js|example\.html|style\.css|index(-\d+)?\.(json|html)|" + re.escape(MARKER))
+_OURS = re.compile(r"related|style\.css|index(-\d+)?\.html|" + re.escape(MARKER))
 _LONGEST_PART, _LONGEST_NAME = 120, 400
 _LONGEST_TITLE = 200
 _INDEX_ROWS = 500
@@ -66,9 +65,7 @@ class IndexRow(Struct, frozen=True):
     url: str
     title: str
     file: str
-    """Its file below the export's folder, without .json or .html."""
-    aliases: list[str]
-    """Other addresses of the page that have the same as a file of their own."""
+    """Its file below the export's folder, without .html."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +73,6 @@ class ExportPlan:
     """What to export."""
 
     out: Path
-    json: bool = True
-    html: bool = False
     k: int = 10
     min_similarity: float | None = None
     """None is the index's own."""
@@ -177,11 +172,9 @@ class _Writer:
                     self.aliases.setdefault(url, []).append(name)
         self.rows: list[IndexRow] = []
         self._folders: set[str] = set()
-        self._example = ("", -1)
         self._title = cache(lambda document: short(index.title(document), _LONGEST_TITLE))
         marker = {
             "format": FORMAT, "pagekin": __version__, "collection": self.collection, "pages": len(self.urls),
-            "json": plan.json, "html": plan.html,
         }  # fmt: skip
         self.put(MARKER, msgspec.json.encode(marker))
 
@@ -233,15 +226,10 @@ class _Writer:
     def write(self, page: PageFile) -> None:
         """Write the files of one page."""
         own = self.names[page.url]
-        aliases = self.aliases.get(page.url, [])
-        for name in (own, *aliases):
-            if self.plan.json:
-                self.put(f"{FOLDER}/{name}.json", msgspec.json.encode(page))
-            if self.plan.html:
-                self.put(f"{FOLDER}/{name}.html", self._as_html(page, name))
-        self.rows.append(IndexRow(page.url, page.title, f"{FOLDER}/{own}", [f"{FOLDER}/{name}" for name in aliases]))
+        for name in (own, *self.aliases.get(page.url, [])):
+            self.put(f"{FOLDER}/{name}.html", self._as_html(page, name))
+        self.rows.append(IndexRow(page.url, page.title, f"{FOLDER}/{own}"))
         self.related += len(page.related)
-        self._example = max(self._example, (page.url, len(page.related)), key=lambda pair: pair[1])
 
     def _as_html(self, page: PageFile, name: str) -> bytes:
         """Return a page's related pages for people."""
@@ -256,21 +244,14 @@ class _Writer:
         return templates().get_template(template).render(collection=self.collection, **context).encode()
 
     def finish(self) -> None:
-        """Write what goes with the pages: indexes, the script and its example, a stylesheet."""
+        """Write what goes with the pages: their index, and a stylesheet."""
         self.rows.sort(key=lambda row: row.url)
         self.put("style.css", static("export.css"))
-        if self.plan.json:
-            self.put(
-                "index.json", msgspec.json.encode({"format": FORMAT, "collection": self.collection, "pages": self.rows})
-            )
-            self.put("related.js", static("related.js"))
-            self.put("example.html", self._render("export_example.html", address=self._example[0]))
-        if self.plan.html:
-            parts = [self.rows[i : i + _INDEX_ROWS] for i in range(0, len(self.rows), _INDEX_ROWS)] or [[]]
-            for number, rows in enumerate(parts, 1):
-                name = "index.html" if number == 1 else f"index-{number}.html"
-                counts = {"number": number, "count": len(parts), "pages": len(self.rows)}
-                self.put(name, self._render("export_index.html", rows=rows, up="", **counts))
+        parts = [self.rows[i : i + _INDEX_ROWS] for i in range(0, len(self.rows), _INDEX_ROWS)] or [[]]
+        for number, rows in enumerate(parts, 1):
+            name = "index.html" if number == 1 else f"index-{number}.html"
+            counts = {"number": number, "count": len(parts), "pages": len(self.rows)}
+            self.put(name, self._render("export_index.html", rows=rows, up="", **counts))
 
     def put(self, name: str, content: bytes) -> None:
         """Write one file."""

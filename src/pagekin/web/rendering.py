@@ -128,11 +128,12 @@ def templates() -> jinja2.Environment:
     )
     writing = size, day, age, plural, percent, language_name
     cutting = short, piece, bare, tail, few, ends, mark
-    linking = brief, href, away, host
+    linking = brief, href, away, host, original
     environment.filters |= {function.__name__: function for function in (*writing, *cutting, *linking)}
     environment.filters["number"] = "{:,}".format  # 1234567 as 1,234,567
     environment.globals |= {
         "to": addresses,
+        "replayed": lambda: bool(addresses.REPLAY.get()),
         "version": __version__,
         "versions": {file: digest(file) for file in ("style.css", "script.js")},
     }
@@ -233,6 +234,11 @@ def away(url: str, most: int = _LONGEST_AWAY) -> str:
     except ValueError:
         return ""
     return "" if name.rpartition(".")[2] in _RESERVED else href(url, most)
+
+
+def original(url: str, date: float = 0, most: int = _LONGEST_AWAY) -> str:
+    """Return where to see a page itself: in the web archive that shows captures, if one was given, or on the live web."""
+    return href(addresses.replay(url, date), most) or away(url, most)
 
 
 def host(url: str) -> str:

@@ -4,14 +4,37 @@ import numpy as np
 
 from pagekin.hypertext import decode_starts, decode_stream
 from pagekin.store import kernel
-from pagekin.text.snippet import IN_MENU, IN_TEXT
+from pagekin.text.snippet import HEADING_SHARE, IN_MENU, IN_TEXT, MENU_SHARE, MENU_WORDS
+
+
+@kernel
+def mark_menus(anchor_starts, anchor_lengths, in_menu):
+    """Write whether each word of a page stands in a menu, by where its links start and how many words they have.
+
+    It is `pagekin.text.snippet.find_menus` in one walk over links and words.
+    """
+    words = len(in_menu)
+    linked_before = np.zeros(words + 2, np.int64)
+    for anchor in range(len(anchor_starts)):
+        start = min(np.int64(anchor_starts[anchor]), words)
+        linked_before[start + 1] += 1
+        linked_before[min(start + np.int64(anchor_lengths[anchor]), words) + 1] -= 1
+    inside = upto = 0
+    for word in range(words):
+        inside += linked_before[word + 1]
+        upto += inside > 0
+        linked_before[word + 1] = upto
+    for word in range(words):
+        left, right = max(word - MENU_WORDS, 0), min(word + MENU_WORDS + 1, words)
+        share = MENU_SHARE if linked_before[word + 1] > linked_before[word] else HEADING_SHARE
+        in_menu[word] = linked_before[right] - linked_before[left] >= share * (right - left)
 
 
 @kernel
 def _running_words(streams, decoded, in_menu, coded, text, read, of_term, forms, starts, shows):
     """Write where the words that people read start, in characters, and which form each shows; return how many there are.
 
-    A form in a menu is written as its place plus the number of forms.
+    A form in a menu is written as its place plus the number of forms; `in_menu` is left with these words alone.
     """
     length, _boundaries = decode_stream(streams, 0, decoded)
     length = min(length, decode_starts(coded, starts))
@@ -24,14 +47,17 @@ def _running_words(streams, decoded, in_menu, coded, text, read, of_term, forms,
             character += (text[at_byte] & 0xC0) != 0x80
             at_byte += 1
         if decoded.attributes[word] & read:
-            starts[count] = character  # which is not before this word, so nothing is lost that is still to be read
+            # What is written is not before this word, so nothing is lost that is still to be read.
+            starts[count] = character
+            menu = in_menu[word]
+            in_menu[count] = menu
             shows[count] = -1
             term = decoded.terms[word]
             if term < len(of_term):
                 form = np.int64(of_term[term])
                 for place in range(len(forms)):
                     if forms[place] == form:
-                        shows[count] = place + len(forms) * in_menu[word]
+                        shows[count] = place + len(forms) * menu
                         break
             count += 1
     return count
@@ -75,14 +101,17 @@ def _count_form(shown, forms, in_text, in_menus, change):
 
 @kernel
 def best_window(
-    streams, decoded, in_menu, coded, text, characters, read, of_term, forms, width, longest, starts, shows
-):
+    streams, anchor_starts, anchor_lengths, decoded, coded, text, characters, read, of_term, forms, width, longest, starts,
+    shows,
+):  # fmt: skip
     """Return (running words, first, last) of the stretch to be shown; first is -1 if no running word has one of the forms.
 
-    `streams` is a `StreamBatch` of the page, `decoded` room for it; `in_menu` marks words of the page. `starts` and `shows`, as
-    long as the page has words, take where each running word starts and the place among `forms` of its own, or -1. Cost: one walk
-    over the page's words, marks and bytes.
+    `streams` is a `StreamBatch` of the page, `decoded` room for it; the page's links start at the words `anchor_starts`.
+    `starts` and `shows`, as long as the page has words, take where each running word starts and the place among `forms` of
+    its own, or -1. Cost: one walk over the page's words, links, marks and bytes.
     """
+    in_menu = np.empty(len(starts), np.bool_)
+    mark_menus(anchor_starts, anchor_lengths, in_menu)
     count = _running_words(streams, decoded, in_menu, coded, text, read, of_term, forms, starts, shows)
     first, last = _best_stretch(count, starts, shows, len(forms), max(width - longest // 2, 1))
     if first < 0:
@@ -92,8 +121,11 @@ def best_window(
         beyond = starts[word + 1] if word + 1 < count else characters
         ends[word] = min(beyond, starts[word] + longest)
     spare = max(width - (ends[last] - starts[first]), 0)
-    begin = min(first, np.searchsorted(starts[:count], starts[first] - spare // 3))
+    least = first
+    while least > 0 and (in_menu[first] or not in_menu[least - 1]):
+        least -= 1
+    begin = max(least, min(first, np.searchsorted(starts[:count], starts[first] - spare // 3)))
     end = max(last, np.searchsorted(ends, starts[begin] + width, side="right") - 1)
     if end == count - 1:
-        begin = min(begin, np.searchsorted(starts[:count], ends[end] - width))
+        begin = max(least, min(begin, np.searchsorted(starts[:count], ends[end] - width)))
     return count, begin, end

@@ -72,6 +72,8 @@ class HomeView(Struct, frozen=True, kw_only=True):
     """Words to search for."""
     sites: tuple[SiteLink, ...]
     sites_total: int
+    collections: int
+    """Collections that are searched: those below a router, however deep, as far as their labels tell."""
     starts: tuple[Start, ...]
     """At a router, which knows addresses alone, those whose titles could be asked for or whose addresses can be read."""
     above: int = 0
@@ -111,6 +113,7 @@ def home_of_collection(opened: Collection) -> HomeView:
         examples=_example_words(tree.descriptions[node].terms for node in nodes) if tree.descriptions else (),
         sites=_sites(collection),
         sites_total=len(collection.sites),
+        collections=1,
         starts=(starts := tuple(islice(_starts(collection, tree, nodes), _STARTS))),
         above=len(tree.children[0]),
         like=_short_named(one.page for one in starts) if collection.related else None,
@@ -160,7 +163,8 @@ def home_of_router(router: Service, label: ContentLabel) -> HomeView:
         ),
         key=lambda one: (-one.pages, one.name),
     )
-    figures = (("page", label.num_docs), ("collection", len(sites)), ("topic", len(links)), ("word", label.num_words))
+    collections = len(label.leaves) or len(sites)
+    figures = (("page", label.num_docs), ("collection", collections), ("topic", len(links)), ("word", label.num_words))
     return HomeView(
         name=plain_text(router.name),
         leaf=False,
@@ -172,6 +176,7 @@ def home_of_router(router: Service, label: ContentLabel) -> HomeView:
         examples=_example_words(one.heaviest for one in clusters),
         sites=tuple(sites[: 2 * _SITES]),
         sites_total=len(sites),
+        collections=collections,
         starts=tuple(islice(_readable_starts(clusters, frozenset(label.words)), _STARTS)),
         waiting=label.waiting,
     )

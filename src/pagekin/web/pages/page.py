@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pagekin.collection import Answer, Filters, RelatedOptions, RelatedRequest, ServiceError, similarities_to
-from pagekin.hypertext import nearest_urls
+from pagekin.hypertext import Corpus, guess_url, nearest_urls
 from pagekin.routers import HttpRequest, Served, served
 from pagekin.similarity import Citations, links_to
 from pagekin.web.brief import number_in_full
@@ -28,6 +28,8 @@ LONGEST_URL = 8_000
 TERMS, QUOTES = 12, 8
 NEIGHBOURS = 5
 """Of each kind that the picture shows."""
+_DATES = 12
+"""Captures whose dates a page shows."""
 _COMPARED = 64
 """Linked pages, of many, among which the most similar are chosen."""
 LINKING = 100
@@ -75,6 +77,8 @@ class PageView(Struct, frozen=True, kw_only=True):
     aliases: list[str] = []
     captures: int = 0
     """How many times it was read; 0 if it is known only by links to it."""
+    dates: list[int] = []
+    """When it was captured, as far as that is known, the newest first; some of many."""
     terms: list[why.Term] = []
     """Its heaviest terms, the heaviest first."""
     linking_pages: int = 0
@@ -164,12 +168,13 @@ def check_url(url: str) -> str:
 
 
 def resolve_address(collection: CollectionView, url: str) -> str | UnknownView:
-    """Return the whole address of a page that is given so, without http:// or abbreviated; or those that look like it."""
+    """Return the whole address of a page that is given so, abbreviated or otherwise meant; or those that look like it."""
     corpus = collection.corpus
-    spellings = (url,) if "://" in url else (url, f"http://{url}", f"https://{url}")
-    for number in (number_in_full(corpus, url), *map(corpus.url_number, spellings)):
+    for number in (number_in_full(corpus, url), corpus.url_number(url)):
         if number >= 0:
             return corpus.url(number)
+    if meant := guess_url([corpus], url):
+        return meant
     numbers = (corpus.url_number(one) for one in nearest_urls(corpus, url, 5))
     nearest = [collection.link(number) for number in dict.fromkeys(numbers) if number >= 0]
     detail = f"{url[:500]} is not in {collection.name}."
@@ -228,6 +233,7 @@ def _page_view(
         page=collection.link(number),
         aliases=corpus.aliases_of(number)[:_COPIES],
         captures=len(pages),
+        dates=_some_dates(corpus, pages),
         terms=terms,
         linking_pages=len(citing),
         linked_pages=len(linked),
@@ -243,6 +249,14 @@ def _page_view(
         note=answer.note,
         **facts,
     )
+
+
+def _some_dates(corpus: Corpus, pages: Sequence[int]) -> list[int]:
+    """Return when the captures of an address were made, the newest first; of many, some at even steps, with both ends."""
+    dates = [date for page in pages if (date := int(corpus.pages.date[page]))]
+    if len(dates) <= _DATES:
+        return dates
+    return [dates[place * (len(dates) - 1) // (_DATES - 1)] for place in range(_DATES)]
 
 
 def _most_similar(collection: CollectionView, url: str, numbers: Sequence[int], comparable: bool) -> dict[int, float]:

@@ -1,0 +1,106 @@
+"""Builds of made-up webs on a Spark cluster of this machine, beside the local engine: time, what is copied, the driver's memory.
+
+    python benchmarks/spark_speed.py [--pages 10000 40000] [--shards 4] --folder FOLDER
+
+The cluster has two workers of one core each. The local engine has two processes. Each build has a driver of its own, whose
+memory is measured: that of Python, and that of Java.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.engines.collections import files_of
+from tests.engines.spark_cluster import SETTINGS, SparkCluster
+
+from pagekin.bags import Strategy
+from pagekin.clusters import ClusterSettings
+from pagekin.engines import BuildRecipe, BuildReport, ClusterPlan, build_here, build_on_spark
+from pagekin.hypertext import ReadPlan
+from web_generator import MadeWeb, WebFigures
+
+
+def folder_bytes(folder: Path) -> int:
+    """Bytes of all files below a folder."""
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def build(archive: Path, out: Path, shards: int, master: str) -> dict[str, Any]:
+    """Build here, or on a cluster; what that took."""
+    started, parts = time.perf_counter(), 0
+    plan = ReadPlan([str(archive)], out, workers=2, replace=True)
+
+    def look(stage: str, _share: float) -> None:
+        nonlocal parts
+        if stage == "building":
+            parts = folder_bytes(out / ".resume" / "parts")
+
+    report: BuildReport
+    if master:
+        from pyspark.sql import SparkSession
+
+        builder = SparkSession.builder.master(master)
+        for name, value in SETTINGS.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        report = build_on_spark(
+            plan, ClusterPlan(out, shards), BuildRecipe(Strategy(), ClusterSettings(), text=True), look
+        )
+        java = int(session.sparkContext._jvm.java.lang.ProcessHandle.current().pid())
+        lines = Path(f"/proc/{java}/status").read_text().splitlines()
+        heap = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+        session.stop()
+    else:
+        report, heap = build_here(plan, out, shards, BuildRecipe(Strategy(), ClusterSettings(), text=True)), 0
+    assert report.read is not None
+    return {
+        "pages": report.facts["pages"], "seconds": time.perf_counter() - started, "reading": report.read.reading,
+        "parts": parts, "python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "java_mb": heap / 1024,
+    }  # fmt: skip
+
+
+def main() -> None:
+    """Run all builds, and print what they took."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, nargs="+", default=[10_000, 40_000])
+    parser.add_argument("--shards", type=int, default=4)
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--one", nargs=3, metavar=("ARCHIVE", "OUT", "MASTER"), help=argparse.SUPPRESS)
+    chosen = parser.parse_args()
+    if chosen.one:
+        archive, out, master = chosen.one
+        print(json.dumps(build(Path(archive), Path(out), chosen.shards, master)))
+        return
+    chosen.folder.mkdir(parents=True, exist_ok=True)
+    with SparkCluster(chosen.folder / "spark", start_session=False) as cluster:
+        print("engine    pages  seconds  reading s  bytes of parts/page  driver: Python MB  Java MB")
+        for pages in chosen.pages:
+            archive = chosen.folder / f"web-{pages}.warc"
+            with archive.open("wb") as file:
+                file.writelines(MadeWeb(3 * pages, WebFigures()).records())
+            for engine, master in (("local", ""), ("spark", cluster.master)):
+                out = chosen.folder / f"{engine}-{pages}.kin"
+                command = [sys.executable, __file__, "--folder", str(chosen.folder), "--shards", str(chosen.shards)]
+                done = subprocess.run(
+                    [*command, "--one", str(archive), str(out), master], capture_output=True, text=True, check=True,
+                    env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+                )  # fmt: skip
+                took = json.loads(done.stdout.splitlines()[-1])
+                print(
+                    f"{engine:<8}{took['pages']:>7,}{took['seconds']:>9.1f}{took['reading']:>11.1f}"
+                    f"{took['parts'] / took['pages']:>21,.0f}{took['python_mb']:>19,.0f}{took['java_mb']:>9,.0f}"
+                )
+            made = [files_of(chosen.folder / f"{engine}-{pages}.kin") for engine in ("local", "spark")]
+            print("the same bytes" if made[0] == made[1] else "OTHER BYTES")
+
+
+if __name__ == "__main__":
+    main()

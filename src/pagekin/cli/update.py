@@ -1,0 +1,117 @@
+"""`pagekin update` and `pagekin compact`: a collection that takes new pages and lets others go."""
+
+import re
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from pagekin import engines, hypertext, store
+from pagekin.cli import options
+from pagekin.cli.app import USAGE, app, check_option, fail, fill_template, print_json, progress_bar, say
+from pagekin.cli.read import keep_what_was_read, note_of, opt_outs_of_file, parse_base_urls, round_times, seconds
+
+_DAY = 24 * 3600
+_AGES = {"d": _DAY, "w": 7 * _DAY, "y": 365 * _DAY}
+
+Updated = Annotated[Path, typer.Argument(metavar="SITE.kin", help="A collection that was built with --updatable.")]
+
+
+def parse_age(text: str) -> int:
+    """Return the seconds of an age as people write it: 90d, 12w, 1y."""
+    match = re.fullmatch(r"\s*(\d{1,6})\s*([dwy])\s*", text)
+    if match is None or not int(match[1]):
+        raise typer.BadParameter(f"an age is written 90d, 12w or 1y; not '{text}'")
+    return int(match[1]) * _AGES[match[2]]
+
+
+@app.command()
+def update(
+    collection: Updated,
+    sources: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SOURCE]...", help="New WARC, ARC or WACZ files; folders of HTML, which replace themselves."),
+    ] = None,
+    remove: Annotated[
+        list[str] | None,
+        typer.Option(metavar="URL", help="Leave this page out for good, with its other names; repeatable."),
+    ] = None,
+    remove_site: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HOST", help="Leave out all pages of a host and its subdomains for good; repeatable."),
+    ] = None,
+    remove_from: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The same for the addresses and hosts of a file, one a line.")
+    ] = None,
+    expire: Annotated[
+        Any,
+        typer.Option(
+            metavar="AGE", parser=parse_age,
+            help="Leave out pages that were not seen for so long: 90d, 12w, 1y. They come back when they are seen again.",
+        ),
+    ] = None,
+    base_url: options.BaseUrls = None,
+    workers: options.Workers = 0,
+    memory: options.Memory = None,
+    as_json: options.SummaryAsJson = False,
+    quiet: options.Quiet = False,
+) -> None:  # fmt: skip
+    """Take new, changed and gone pages into a collection.
+
+    Only the new sources are read; all the rest is made anew from what the collection keeps. A later answer that a page is
+    gone (404, 410) removes it. What is removed stays out of later builds and updates, and nothing of it is kept. Servers
+    move to the new state by themselves.
+    """
+    if not (sources or remove or remove_site or remove_from or expire):
+        fail(
+            "there is nothing to do: name new sources, or give --remove, --remove-site, --remove-from or --expire",
+            USAGE,
+        )
+    with check_option("--remove"):
+        named = hypertext.OptOuts.named(remove or [])
+    with check_option("--remove-site"):
+        named |= hypertext.OptOuts.named((), remove_site or [])
+    bases, default_base = parse_base_urls(base_url or [])
+    with keep_what_was_read(collection), progress_bar(quiet or as_json) as tell:
+        report = engines.update_collection(
+            collection, sources or [], base_urls=bases, base_url=default_base, opt_outs=named | opt_outs_of_file(remove_from),
+            expire_before=int(time.time()) - expire if expire else 0, workers=workers or hypertext.default_workers(),
+            memory=memory or store.NO_LIMIT, progress=tell, note=note_of(quiet),
+        )  # fmt: skip
+    if as_json:
+        print_json(
+            {
+                "changed": report.build is not None, "pages": report.pages._asdict(), "opted_out": report.opted_out,
+                "read_before": report.read_before, "seconds": _seconds(report.build),
+            }
+        )  # fmt: skip
+    elif not quiet:
+        say(fill_template("update", report=report, collection=collection))
+
+
+@app.command()
+def compact(
+    collection: Updated,
+    workers: options.Workers = 0,
+    memory: options.Memory = None,
+    as_json: options.SummaryAsJson = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Make a collection anew from what it keeps. The bytes are those of a build of all its sources, by the same settings."""
+    with keep_what_was_read(collection), progress_bar(quiet or as_json) as tell:
+        report = engines.compact_collection(
+            collection, workers=workers or hypertext.default_workers(), memory=memory or store.NO_LIMIT, progress=tell,
+            note=note_of(quiet),
+        )  # fmt: skip
+    if as_json:
+        print_json({"pages": report.facts["pages"], "seconds": _seconds(report)})
+    elif not quiet:
+        say(f"{collection}: {report.facts['pages']:,} pages, as a build of all its sources would make them")
+
+
+def _seconds(report: "engines.BuildReport | None") -> dict[str, float]:
+    """Return the times of a build, rounded."""
+    if report is None or report.read is None:
+        return {}
+    return {**seconds(report.read), **round_times(report.seconds)}

@@ -1,0 +1,140 @@
+"""Clusters of a collection that changed a little: pages stay where they were, and others join the cluster nearest to them.
+
+The clusters keep their names, their terms and their places among each other. When many pages have come, changed or gone since
+the clusters were made, they are to be made anew.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import BagWorkshop
+from pagekin.clusters.describe import CENTRAL
+from pagekin.clusters.documents import document_tree
+from pagekin.clusters.hierarchy import ClusterDescription, Tree
+from pagekin.clusters.make import address_tree
+from pagekin.clusters.sampling import join_others, least_addresses
+from pagekin.hypertext import Corpus, match_pages
+from pagekin.store import Array, Progress, no_progress
+
+MOST_MOVED = 0.1
+"""The largest share of the pages that may have come, changed or gone since the clusters were made."""
+
+
+@dataclass(frozen=True)
+class FollowedTrees:
+    """The trees of a collection that changed, or the reason why they have to be made anew."""
+
+    trees: list[Tree]
+    joined: int = 0
+    """Pages that joined clusters."""
+    reason: str = ""
+
+
+def follow_trees(
+    corpus: Corpus, before: Corpus, trees: Sequence[Tree], workshop: BagWorkshop, sample: int,
+    progress: Progress = no_progress, threads: int = 1,
+) -> FollowedTrees:  # fmt: skip
+    """Return the trees of the collection `before` with the pages of a corpus.
+
+    Pages with the same address and HTML as before stay in their clusters. Every other page joins one, as those outside of a
+    sample do; no more than `sample` of the pages that stay are looked at. Cost: for the bags of these pages.
+    """
+    named = {tree.name: tree for tree in trees}
+    clusters = named.get("clusters")
+    if clusters is None:
+        return FollowedTrees([], reason="there were none")
+    if corpus.facts["all_captures"]:
+        return FollowedTrees([], reason="every capture is a page by itself")
+    page_before = match_pages([before], [corpus])
+    stays = (page_before >= 0) & (np.asarray(before.pages.digest)[page_before] == np.asarray(corpus.pages.digest))
+    fresh, gone = int(np.count_nonzero(~stays)), len(before) - len(np.unique(page_before[page_before >= 0]))
+    moved = int(clusters.facts.get("moved", 0)) + fresh + gone
+    if moved > MOST_MOVED * len(corpus):
+        return FollowedTrees([], reason=f"{moved:,} pages have come, changed or gone since they were made")
+    homes = np.where(stays, _homes(clusters, len(before))[page_before], -1)
+    homes = _join(corpus, clusters, homes, workshop, sample, progress, threads)
+    page_now = np.full(len(before), -1, np.int64)
+    page_now[page_before[page_before >= 0]] = np.flatnonzero(page_before >= 0)
+    documents = document_tree(corpus)
+    facts = {**clusters.facts, "documents": len(documents) - 1, "moved": moved}
+    whole = replace(_with_pages(clusters, homes, page_now), facts=facts)
+    if any(len(clusters.pages_of(node)) and not len(whole.pages_of(node)) for node in range(len(whole))):
+        return FollowedTrees([], reason="one of them has lost all its pages")
+    followed = [whole, _described_by(address_tree(corpus), named.get("addresses"), page_now)]
+    if directory := named.get("directory"):
+        followed.append(_with_same_pages(directory, page_now))
+    return FollowedTrees(followed + ([documents] if len(documents) > 1 else []), fresh)
+
+
+def _homes(tree: Tree, pages: int) -> npt.NDArray[np.int64]:
+    """Return the node that holds each page."""
+    homes = np.zeros(pages, np.int64)
+    homes[tree.pages] = np.repeat(np.arange(len(tree)), np.diff(tree.offsets))
+    return homes
+
+
+def _join(
+    corpus: Corpus, tree: Tree, homes: npt.NDArray[np.int64], workshop: BagWorkshop, sample: int, progress: Progress, threads: int
+) -> npt.NDArray[np.int64]:  # fmt: skip
+    """Return the nodes of all pages, given those of the ones that stay and -1 for the others."""
+    urls, first, place = np.unique(
+        np.asarray(corpus.pages.url).astype(np.int64), return_index=True, return_inverse=True
+    )
+    home = homes[first]
+    stays, others = np.flatnonzero(home >= 0), np.flatnonzero(home < 0)
+    if len(others):
+        if 0 < sample < len(stays):
+            stays = stays[least_addresses(corpus, urls[stays], sample)]
+        some = np.union1d(stays, others)
+        levels = [ancestors[home[stays]] for ancestors in _ancestors(tree)]
+        joined = join_others(
+            corpus, urls[some], np.searchsorted(some, stays), levels, workshop, threads, progress
+        )  # fmt: skip
+        home[others] = joined[-1][np.searchsorted(some, others)]
+    return np.asarray(home[place])
+
+
+def _ancestors(tree: Tree) -> list[npt.NDArray[np.int64]]:
+    """Return for each level of a tree, from below the root to the deepest, where each node is on it: in which node, or itself."""
+    paths = [tree.path(node) for node in range(len(tree))]
+    deepest = max(map(len, paths))
+    return [
+        np.array([path[min(level, len(path) - 1)] for path in paths]) for level in range(min(1, deepest - 1), deepest)
+    ]
+
+
+def _with_pages(tree: Tree, homes: Array, page_now: Array) -> Tree:
+    """Return a tree with the pages that `homes` gives to its nodes."""
+    order = np.argsort(homes, kind="stable")
+    offsets = np.searchsorted(homes[order], np.arange(len(tree) + 1)).astype(np.int64)
+    return _central_now(replace(tree, pages=order, offsets=offsets), tree.descriptions, page_now)
+
+
+def _with_same_pages(tree: Tree, page_now: Array) -> Tree:
+    """Return a tree with those of its pages that are still there."""
+    there = tree.keep_pages(page_now >= 0)
+    return _central_now(replace(there, pages=page_now[there.pages]), tree.descriptions, page_now)
+
+
+def _described_by(tree: Tree, before: Tree | None, page_now: Array) -> Tree:
+    """Return a tree of paths whose nodes are described as those of the same paths were."""
+    known = dict(zip(_paths(before), before.descriptions, strict=True)) if before else {}
+    bare = [ClusterDescription(one.name, (), ()) for one in tree.descriptions]
+    return _central_now(tree, [known.get(path, one) for path, one in zip(_paths(tree), bare, strict=True)], page_now)
+
+
+def _paths(tree: Tree) -> list[tuple[str, ...]]:
+    """Return the names from the root to each node."""
+    return [tuple(tree.descriptions[one].name for one in tree.path(node)) for node in range(len(tree))]
+
+
+def _central_now(tree: Tree, descriptions: Sequence[ClusterDescription], page_now: Array) -> Tree:
+    """Return a tree described as before, with central pages that are still there, or in their place its first ones."""
+    described = []
+    for node, one in enumerate(descriptions):
+        central = tuple(int(page_now[page]) for page in one.central if page_now[page] >= 0)
+        described.append(replace(one, central=central or tuple(tree.pages_of(node)[:CENTRAL].tolist())))
+    return replace(tree, descriptions=described)

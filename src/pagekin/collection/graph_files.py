@@ -1,0 +1,103 @@
+"""Graphs as files that Gephi and other programs read: GraphML, GEXF, and tables of nodes and edges."""
+
+import csv
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+from xml.sax.saxutils import escape, quoteattr
+
+from pagekin.collection.graphs import Graph
+from pagekin.hypertext import host_of
+
+# What XML 1.0 cannot hold, even escaped.
+_NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="url" for="node" attr.name="url" attr.type="string"/>
+<key id="label" for="node" attr.name="label" attr.type="string"/>
+<key id="host" for="node" attr.name="host" attr.type="string"/>
+<key id="captured" for="node" attr.name="captured" attr.type="boolean"/>
+<key id="weight" for="edge" attr.name="weight" attr.type="double"/>
+<graph edgedefault="directed">
+"""
+_GEXF = """<?xml version="1.0" encoding="UTF-8"?>
+<gexf xmlns="http://gexf.net/1.3" version="1.3">
+<graph defaultedgetype="directed">
+<attributes class="node">
+<attribute id="0" title="url" type="string"/>
+<attribute id="1" title="host" type="string"/>
+<attribute id="2" title="captured" type="boolean"/>
+</attributes>
+<nodes>
+"""
+GRAPH_SUFFIXES = (".graphml", ".gexf")
+
+
+def write_graph(graph: Graph, path: Path) -> None:
+    """Write a graph as GraphML or GEXF, by the name's end; all or nothing."""
+    write = _write_graphml if path.suffix == ".graphml" else _write_gexf
+    fresh = path.with_name(f".{path.name}.unfinished")
+    try:
+        with fresh.open("w", encoding="utf-8") as file:
+            write(graph, file)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def write_gephi(graph: Graph, folder: Path) -> None:
+    """Write nodes.csv and edges.csv with the names of columns that Gephi's import of spreadsheets knows."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "nodes.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["Id", "Label", "Url", "Host", "Captured"])
+        for number, url, title in _nodes(graph):
+            rows.writerow([number, title or url, url, host_of(url), str(bool(title is not None)).lower()])
+    with (folder / "edges.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["Source", "Target", "Type", "Weight"])
+        rows.writerows([source, target, "Directed", weight] for source, target, weight in _edges(graph))
+
+
+def _nodes(graph: Graph) -> Iterator[tuple[int, str, str | None]]:
+    """Yield (number, address, title or None if it was not read) of pages, and of what edges lead to."""
+    titles, urls = graph.titles(), graph.urls
+    sources, targets, _weights = graph.edges()
+    for node in sorted({*sources.tolist(), *targets.tolist(), *titles}):
+        yield node, urls[node], titles.get(node)
+
+
+def _edges(graph: Graph) -> Iterator[tuple[int, int, float]]:
+    yield from zip(*(column.tolist() for column in graph.edges()), strict=True)
+
+
+def _write_graphml(graph: Graph, file: IO[str]) -> None:
+    file.write(_GRAPHML)
+    for number, url, title in _nodes(graph):
+        data = {"url": url, "label": title or url, "host": host_of(url), "captured": str(title is not None).lower()}
+        cells = "".join(f'<data key="{key}">{_text(value)}</data>' for key, value in data.items())
+        file.write(f'<node id="n{number}">{cells}</node>\n')
+    for source, target, weight in _edges(graph):
+        file.write(f'<edge source="n{source}" target="n{target}"><data key="weight">{weight:g}</data></edge>\n')
+    file.write("</graph>\n</graphml>\n")
+
+
+def _write_gexf(graph: Graph, file: IO[str]) -> None:
+    file.write(_GEXF)
+    for number, url, title in _nodes(graph):
+        values = (url, host_of(url), str(title is not None).lower())
+        cells = "".join(f'<attvalue for="{place}" value={_quoted(value)}/>' for place, value in enumerate(values))
+        file.write(f'<node id="{number}" label={_quoted(title or url)}><attvalues>{cells}</attvalues></node>\n')
+    file.write("</nodes>\n<edges>\n")
+    for place, (source, target, weight) in enumerate(_edges(graph)):
+        file.write(f'<edge id="{place}" source="{source}" target="{target}" weight="{weight:g}"/>\n')
+    file.write("</edges>\n</graph>\n</gexf>\n")
+
+
+def _text(text: str) -> str:
+    return escape(_NOT_XML.sub("�", text))
+
+
+def _quoted(text: str) -> str:
+    return quoteattr(_NOT_XML.sub("�", text))

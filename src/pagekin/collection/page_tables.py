@@ -1,0 +1,111 @@
+"""The pages and the clusters of a collection as tables."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from urllib.parse import urlsplit
+
+from pagekin.clusters import Tree
+from pagekin.collection.tables import Table
+from pagekin.hypertext import host_of
+
+if TYPE_CHECKING:
+    from pagekin.collection.collection import Collection
+
+
+def surt_key(url: str) -> str:
+    """Return an address as archives sort them: `com,example)/path?query`, in small letters, without scheme and `www.`."""
+    parts = urlsplit(url.lower())
+    host = parts.hostname or ""
+    labels = host.split(".")
+    if labels[0].startswith("www") and labels[0][3:].isdigit() | (labels[0] == "www") and len(labels) > 1:
+        labels = labels[1:]
+    numeric = all(label.isdigit() for label in labels)
+    name = host if numeric or ":" in host else ",".join(reversed(labels))
+    port = f":{parts.port}" if parts.port else ""
+    path = parts.path.rstrip("/") or "/"
+    query = f"?{'&'.join(sorted(parts.query.split('&')))}" if parts.query else ""
+    return f"{name}{port}){path}{query}"
+
+
+class PageTable(Table):
+    """All pages of a collection, by the names of columns that Common Crawl's index has, as far as a collection knows them."""
+
+    columns: ClassVar = {
+        "url": "string", "url_surtkey": "string", "url_host_name": "string", "fetch_time": "moment",
+        "content_languages": "string", "title": "string", "html_bytes": "int64", "cluster": "string", "inlinks": "int64",
+    }  # fmt: skip
+
+    def __init__(self, collection: "Collection") -> None:
+        self._collection = collection
+
+    def __len__(self) -> int:
+        return len(self._collection.corpus)
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the addresses of pages."""
+        return map(self._collection.corpus.page_url, range(len(self)))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield pages as rows, in the order of their addresses."""
+        collection, corpus = self._collection, self._collection.corpus
+        clusters = collection.cluster_of if collection.has_label else [0] * len(corpus)
+        for page, url in enumerate(self):
+            date = int(corpus.pages.date[page])
+            yield {
+                "url": url,
+                "url_surtkey": surt_key(url),
+                "url_host_name": host_of(url).partition(":")[0],
+                "fetch_time": datetime.fromtimestamp(date, UTC) if date else None,
+                "content_languages": corpus.language(page) or None,
+                "title": corpus.titles.text(page),
+                "html_bytes": int(corpus.pages.html_bytes[page]),
+                "cluster": collection.cluster_name(int(clusters[page])) or None,
+                "inlinks": len(corpus.anchors_in(int(corpus.pages.url[page]))),
+            }
+
+
+class Cluster(NamedTuple):
+    """A cluster of pages."""
+
+    cluster: int
+    parent: int
+    level: int
+    name: str
+    pages: int
+    terms: tuple[str, ...]
+    """What sets it apart from its siblings, the most telling first."""
+    central: tuple[str, ...]
+    """Addresses of pages in its middle."""
+
+
+class ClusterTable(Table):
+    """A hierarchy of clusters, parents before their children."""
+
+    columns: ClassVar = {
+        "cluster": "int32", "parent": "int32", "level": "int32", "name": "string", "pages": "int64", "terms": "strings",
+        "central": "strings",
+    }  # fmt: skip
+
+    def __init__(self, collection: "Collection", tree: Tree) -> None:
+        self._corpus, self._tree = collection.corpus, tree
+
+    def __len__(self) -> int:
+        return len(self._tree)
+
+    def __iter__(self) -> Iterator[Cluster]:
+        return (self[node] for node in range(len(self)))
+
+    def __getitem__(self, node: int) -> Cluster:
+        tree, about = self._tree, self._tree.descriptions[node]
+        central = tuple(self._corpus.page_url(page) for page in about.central)
+        level, size = len(tree.path(node)) - 1, len(tree.pages_of(node))
+        return Cluster(node, int(tree.parent[node]), level, about.name, size, tuple(about.terms), central)
+
+    def urls(self, cluster: int) -> list[str]:
+        """Return the addresses of all pages of a cluster, with those of its sub-clusters."""
+        return [self._corpus.page_url(page) for page in self._tree.pages_of(cluster).tolist()]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield clusters as rows."""
+        return (cluster._asdict() for cluster in self)

@@ -1,0 +1,97 @@
+"""Tables as files: Parquet, CSV and JSON lines, written row by row, all or nothing."""
+
+import csv
+import json
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any
+
+from pagekin.collection.tables import Table, require_package
+from pagekin.errors import PagekinError
+
+TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl")
+_EVERY = 1_000
+
+
+class TableFileError(PagekinError):
+    """A table that cannot be written as asked; the message says why."""
+
+    fault = "usage"
+
+
+def check_table_file(path: Path, suffixes: tuple[str, ...] = TABLE_SUFFIXES) -> None:
+    """Refuse a name that does not end in a format that we write, and one of a format whose package is missing."""
+    if path.suffix not in suffixes:
+        raise TableFileError(f"{path} ends in none of {', '.join(suffixes)}, by which the format is chosen")
+    if path.suffix == ".parquet":
+        require_package("pyarrow.parquet", "Parquet")
+
+
+def write_table(table: Table, path: Path, tell: Callable[[int], None] = lambda _rows: None) -> int:
+    """Write a table in the format that the name ends in; return the number of rows. `tell` is called now and then with it."""
+    check_table_file(path)
+    fresh = path.with_name(f".{path.name}.unfinished")
+    write = {".parquet": _write_parquet, ".csv": _write_csv, ".jsonl": _write_json_lines}[path.suffix]
+    try:
+        with fresh.open("wb") as file:
+            rows = write(table, file, tell)
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)
+    return rows
+
+
+def _write_parquet(table: Table, file: IO[bytes], tell: Callable[[int], None]) -> int:
+    rows = 0
+    with require_package("pyarrow.parquet", "Parquet").ParquetWriter(file, table.schema()) as writer:
+        for batch in table.batches():
+            writer.write_batch(batch)
+            rows += batch.num_rows
+            tell(rows)
+    return rows
+
+
+def _write_csv(table: Table, file: IO[bytes], tell: Callable[[int], None]) -> int:
+    """Write a header and a line for each row; lists are joined by blanks, times written as ISO 8601 has them."""
+    lines = _Encoded(file)
+    writer = csv.DictWriter(lines, table.columns)
+    writer.writeheader()
+    rows = 0
+    for row in _counted(table, tell):
+        writer.writerow({name: _plain(value) for name, value in row.items()})
+        rows += 1
+    return rows
+
+
+def _write_json_lines(table: Table, file: IO[bytes], tell: Callable[[int], None]) -> int:
+    rows = 0
+    for row in _counted(table, tell):
+        text = json.dumps(row, ensure_ascii=False, default=_plain)
+        file.write(text.encode("utf-8", "surrogatepass") + b"\n")
+        rows += 1
+    return rows
+
+
+def _counted(table: Table, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
+    for number, row in enumerate(table.rows()):
+        if number % _EVERY == 0:
+            tell(number)
+        yield row
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else value
+
+
+class _Encoded:
+    """A file of bytes that takes text."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def write(self, text: str) -> int:
+        """Write text as UTF-8."""
+        return self._file.write(text.encode("utf-8", "surrogatepass"))

@@ -1,0 +1,231 @@
+"""Builds on a Spark cluster: the same bytes as on one machine.
+
+Four stages run as one Spark job: files are cut into units, groups of units are read into parts, one task makes the
+collection of all parts, and a task for each shard cuts that out. The driver plans, watches and puts the manifest in its
+place; no page and no part passes through it.
+"""
+
+import contextlib
+import json
+import os
+import secrets
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pagekin.engines import spark_tasks
+from pagekin.engines.local import BuildRecipe, BuildReport, Stages, check_strategy
+from pagekin.engines.spark_tasks import BUILT, FILES, GROUPS, READS, Job, pack_units
+from pagekin.engines.targets import prepare_target
+from pagekin.errors import PagekinError
+from pagekin.hypertext import Note, ReadPlan, ReadReport, no_note
+from pagekin.sources import SourceError, Unit, expand_lists, plan_units
+from pagekin.store import (
+    MANIFEST,
+    SHARDS,
+    Progress,
+    Storage,
+    is_remote,
+    make_manifest,
+    no_progress,
+    pack_manifest,
+    parse_manifest,
+)
+
+STAGES = ("starting", "planning", "reading", "building", "shards")
+_LOOK_EVERY = 0.5
+"""Seconds between two looks at how far Spark is."""
+_LINES = 3
+"""Lines of an error of Spark that are shown."""
+
+
+class SparkError(PagekinError):
+    """A cluster that did not do the job; the message says why, `detail` has all that Spark told."""
+
+    fault = "ours"
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
+
+
+class UnreadFilesError(SourceError):
+    """More files that cannot be read than may be left out. What was read of the others is kept."""
+
+    may_pass = True
+
+
+@dataclass(frozen=True)
+class ClusterPlan:
+    """Where and how a cluster builds."""
+
+    out: Path | str
+    """The collection: a folder that all workers see under this path, or an address in an object store."""
+    shards: int = 1
+    master: str = ""
+    """The address of the cluster; where it is empty, what spark-submit says."""
+    max_failed_files: int = 0
+    """How many files may be left out because they cannot be read."""
+    task_bytes: int = 48 << 20
+    """Bytes of an archive that one task reads."""
+
+
+def build_on_spark(
+    plan: ReadPlan,
+    cluster: ClusterPlan,
+    recipe: BuildRecipe,
+    progress: Progress = no_progress,
+    note: Note = no_note,
+) -> BuildReport:
+    """Build a collection on a cluster: one commit, with the bytes of `build_shards` or `build_collection`.
+
+    A job that failed or was stopped leaves the parts that were read, and the same call goes on from them.
+    """
+    check_strategy(recipe.strategy)
+    files = _list_files(plan)
+    units = [Unit("", source) for _place, source, _units in files]
+    stages = Stages(progress)
+    with _session(cluster.master) as session, prepare_target(cluster.out, plan.replace, units) as target:
+        attempts = int(session.conf.get("spark.task.maxFailures", "4"))
+        if session.sparkContext.master.startswith("local"):
+            attempts = 1
+        job = Job(
+            replace(plan, out=Path("made.kin"), sources=[], base_urls={}, base_url=""), recipe.strategy, recipe.clusters,
+            recipe.text, recipe.names,
+            cluster.shards, target.out, target.folder, cluster.task_bytes, cluster.max_failed_files, attempts,
+            number=secrets.token_hex(8),
+        )  # fmt: skip
+        result = _run(session, job, files, stages.tell)
+        if "error" in result:
+            raise (UnreadFilesError if result["unread"] else SourceError)(result["error"])
+        manifest = _manifest_of(result)
+        target.commit(manifest)
+    facts = parse_manifest(manifest, target.out)["facts"]
+    for error in result["failed"].values():
+        note(f"left out: {error}")
+    took = stages.seconds
+    starting, reading = took.get("starting", 0.0) + took.get("planning", 0.0), took.get("reading", 0.0)
+    read = ReadReport(facts, result["units"], start_up=starting, reading=reading, merging=result["merging"])
+    return BuildReport(facts, read, result["seconds"], result["bytes_on_disk"], failed_files=result["failed"])
+
+
+def _list_files(plan: ReadPlan) -> list[tuple[int, str, str]]:
+    """Return rows of `FILES`: archives, which tasks plan, and folders and the demo web as they are planned here."""
+    archives: list[str] = []
+    folders: list[str] = []
+    for source in expand_lists(plan.sources):
+        is_archive = is_remote(source) or (Path(source).suffix and not Path(source).is_dir())
+        (archives if is_archive else folders).append(source)
+    others = plan_units(folders, plan.base_urls, plan.base_url)
+    rows = [(source if is_remote(source) else str(Path(source).absolute()), "") for source in archives]
+    for unit in others:
+        here = unit if unit.kind == "demo" else replace(unit, path=str(Path(unit.path).absolute()))
+        rows.append((here.path, pack_units([here])))
+    return [(place, *row) for place, row in enumerate(rows)]
+
+
+@contextlib.contextmanager
+def _session(master: str) -> Iterator[Any]:
+    """Give the session that there is, or start one and end it."""
+    try:
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise SparkError("--engine spark needs pyspark: pip install 'pyspark>=4.1,<5' 'pandas<3' pyarrow") from None
+    from py4j.protocol import Py4JError
+
+    # Workers run the same Python unless something else is said: a packed environment has a path of its own there.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    running = SparkSession.getActiveSession()
+    builder = SparkSession.builder.appName("pagekin build").config("spark.ui.showConsoleProgress", "false")
+    if master:
+        builder = builder.master(master)
+    try:
+        session = running or builder.getOrCreate()
+    except (PySparkException, Py4JError, OSError) as error:
+        raise SparkError(
+            f"Spark did not start: {_short(error)} It needs Java 17 or newer, and a cluster that answers"
+            f"{f' at {master}' if master else ''}.",
+            str(error),
+        ) from error
+    try:
+        yield session
+    except (PySparkException, Py4JError) as error:
+        raise SparkError(
+            f"The Spark job failed: {_short(error)} What was read is kept, and the same command goes on from there.",
+            str(error),
+        ) from error
+    finally:
+        if not running:
+            session.stop()
+
+
+def _short(error: Exception) -> str:
+    """Return the lines of an error of Spark that tell most: the last ones of a Python trace, or the first ones."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    ends = [number for number, line in enumerate(lines) if line.startswith("Traceback")]
+    if ends:
+        own = [line for line in lines[ends[-1] :] if not line.startswith(("File ", "at ", "^", "Traceback"))]
+        lines = [line for line in own if "Error" in line] or lines
+    text = " ".join(lines[:_LINES])
+    return text if text.endswith(".") else f"{text}."
+
+
+def _run(session: Any, job: Job, files: Sequence[tuple[int, str, str]], progress: Progress) -> dict[str, Any]:
+    """Run all stages; return what the last one says."""
+    # Stages keep the tasks that they are given: one for each group, and one for all that follows.
+    session.conf.set("spark.sql.adaptive.enabled", "false")
+    slots = session.sparkContext.defaultParallelism
+    planned = session.createDataFrame(files, FILES).repartition(max(1, min(len(files), 4 * slots)))
+    groups = planned.mapInArrow(lambda batches: spark_tasks.plan_files(job, batches), GROUPS)
+    spread = groups.repartitionById(max(4 * slots, 2 * len(files)), groups["spread"])
+    reads = spread.mapInArrow(lambda batches: spark_tasks.read_groups(job, batches), READS)
+    made = reads.repartition(1).mapInArrow(lambda batches: spark_tasks.build_from_parts(job, batches), BUILT)
+    if job.shards > 1:
+        made = made.repartitionById(job.shards + 1, made["number"])
+        made = made.mapInArrow(lambda batches: spark_tasks.write_shards(job, batches), BUILT)
+    with _watch(session.sparkContext, progress):
+        rows = sorted((int(row["number"]), json.loads(row["result"])) for row in made.collect())
+    result: dict[str, Any] = rows[0][1]
+    return {**result, "shards": [entry for _number, entry in rows[1:]]}
+
+
+def _manifest_of(result: dict[str, Any]) -> bytes:
+    """Return the manifest of the collection: as the last task made it, or of the whole with its shards."""
+    if "manifest" in result:
+        return bytes(result["manifest"].encode("utf-8", "surrogatepass"))
+    facts = parse_manifest(Storage(result["whole"]).read(MANIFEST), result["whole"])["facts"]
+    return pack_manifest(make_manifest({**facts, SHARDS: result["shards"]}, {}))
+
+
+@contextlib.contextmanager
+def _watch(context: Any, progress: Progress) -> Iterator[None]:
+    """Tell how far the stages are while they run; when this is interrupted, end them."""
+    ended = threading.Event()
+    group = f"pagekin-{os.getpid()}-{id(ended)}"
+    context.setJobGroup(group, "pagekin build", interruptOnCancel=True)
+
+    def watch() -> None:
+        tracker = context.statusTracker()
+        while not ended.wait(_LOOK_EVERY):
+            for job in tracker.getJobIdsForGroup(group):
+                info = tracker.getJobInfo(job)
+                stages = sorted(info.stageIds) if info else []
+                for name, stage in zip(STAGES, stages, strict=False):
+                    if (said := tracker.getStageInfo(stage)) and said.numActiveTasks:
+                        progress(name, said.numCompletedTasks / max(said.numTasks, 1))
+
+    progress(STAGES[0], 0.0)
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    except BaseException:
+        context.cancelJobGroup(group)
+        raise
+    finally:
+        ended.set()
+        watcher.join()

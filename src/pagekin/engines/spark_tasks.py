@@ -1,0 +1,303 @@
+"""What the tasks of a build on Spark do: plan files, read groups of units into parts, make a collection of them, cut it.
+
+Tasks take and give rows of Arrow batches. What is large lies in the job's folder, on a shared disk or in an object store: the
+parts, as archives, under names that no other attempt has, and for each group that was read to its end a record that names
+its parts. The record is written last, so a group is either read or not; whoever finds the record does not read again.
+"""
+
+import contextlib
+import json
+import secrets
+import tarfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pagekin import __version__
+from pagekin.bags import Strategy
+from pagekin.clusters import ClusterSettings, KeptNames
+from pagekin.engines.local import build_collection
+from pagekin.engines.shards import WHOLE, check_cuts, write_shard
+from pagekin.errors import PagekinError
+from pagekin.hypertext import ReadPlan, UnitsRead, read_units, units_key
+from pagekin.sources import SourceError, Unit, plan_units
+from pagekin.store import (
+    MANIFEST,
+    KinWriter,
+    MissingFileError,
+    Storage,
+    StorageError,
+    is_full,
+    on_this_machine,
+    open_kin,
+    publish,
+    temporary_folder,
+    upload_files,
+    upload_shard,
+)
+
+FILES = "place long, source string, units string"
+"""Sources by their places. Units are those that the driver planned; a task plans them where there are none."""
+GROUPS = "id long, spread int, source string, units string, error string"
+"""Units that one task reads, in the order of `id`; `spread` numbers tasks, and `error` says why there are none."""
+READS = "id long, source string, record string, error string"
+"""Groups that were read; the record names the parts."""
+BUILT = "number int, result string"
+"""What came of a build, as JSON: number 0 is the report; the others are shards to be written, or what the whole says of them."""
+MOST_GROUPS = 1 << 24
+"""Groups of one source."""
+_STRIDE = 7
+"""Tasks between the first groups of two sources, so that large ones do not meet in one task."""
+_SHOWN = 20
+"""Files that could not be read which a message names."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """All that tasks have to know of a build."""
+
+    plan: ReadPlan
+    strategy: Strategy
+    clusters: ClusterSettings | None
+    text: bool
+    names: KeptNames
+    shards: int
+    out: str
+    """The address of the collection."""
+    folder: str
+    """The address of the folder of this job, in which parts lie."""
+    task_bytes: int
+    max_failed_files: int
+    attempts: int
+    """How often Spark starts a task before it gives up."""
+    number: str
+    """What tells this job from others that go on from the same parts."""
+    version: str = __version__
+
+
+class _UnreadError(Exception):
+    """A source that cannot be read; the message says why."""
+
+
+class WrongVersionError(Exception):
+    """Workers with another Pagekin than the driver's."""
+
+
+def _rows(job: Job, batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of batches, on workers that would write the same bytes as the driver."""
+    if job.version != __version__:
+        raise WrongVersionError(f"workers have Pagekin {__version__}, and the driver has {job.version}")
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _batch(schema: str, **values: Any) -> Any:
+    """Return a batch of one row."""
+    import pyarrow as pa
+
+    kinds = {"int": pa.int32(), "long": pa.int64(), "string": pa.string()}
+    fields = [pa.field(*_field(column, kinds)) for column in schema.split(", ")]
+    return pa.RecordBatch.from_pylist([values], schema=pa.schema(fields))
+
+
+def _field(column: str, kinds: dict[str, Any]) -> tuple[str, Any]:
+    name, kind = column.split()
+    return name, kinds[kind]
+
+
+def pack_units(units: Sequence[Unit]) -> str:
+    """Return units as JSON."""
+    return json.dumps([asdict(unit) for unit in units])
+
+
+def unpack_units(text: str) -> list[Unit]:
+    """Return units from JSON."""
+    return [Unit(**{**said, "files": tuple(said["files"])}) for said in json.loads(text)]
+
+
+def _reason(error: Exception, job: Job) -> str:
+    """Return why a file cannot be read. Raise what may pass instead, as long as Spark would try again."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    tried = context.attemptNumber() + 1 if context else job.attempts
+    if not isinstance(error, SourceError | MissingFileError) and tried < job.attempts:
+        raise error
+    return str(error)
+
+
+def plan_files(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
+    """Cut files into units, and put units that follow one another into groups of about as many bytes."""
+    for row in _rows(job, batches):
+        place, source = int(row["place"]), str(row["source"])
+        first = place * MOST_GROUPS
+        try:
+            units = unpack_units(row["units"]) if row["units"] else plan_units([source], {})
+        except (SourceError, StorageError) as error:
+            yield _batch(GROUPS, id=first, spread=place * _STRIDE, source=source, units="[]", error=_reason(error, job))
+            continue
+        for number, group in enumerate(_group(units, job.task_bytes)):
+            spread = place * _STRIDE + number
+            yield _batch(GROUPS, id=first + number, spread=spread, source=source, units=pack_units(group), error="")
+
+
+def _group(units: Sequence[Unit], size: int) -> Iterator[list[Unit]]:
+    group: list[Unit] = []
+    for unit in units:
+        if group and sum(one.weight for one in group) + unit.weight > size:
+            yield group
+            group = []
+        group.append(unit)
+    if group:
+        yield group
+
+
+def read_groups(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
+    """Read groups of units into parts in the job's folder, unless an earlier attempt or job has done so."""
+    store = Storage(job.folder)
+    for row in _rows(job, batches):
+        record, error = "", str(row["error"])
+        if not error:
+            try:
+                record = _read_once(job, store, unpack_units(row["units"]))
+            except _UnreadError as problem:
+                error = str(problem)
+        yield _batch(READS, id=row["id"], source=row["source"], record=record, error=error)
+
+
+@contextlib.contextmanager
+def _reading(job: Job) -> Iterator[None]:
+    """Tell a source that cannot be read from a place that cannot be written to."""
+    try:
+        yield
+    except (SourceError, StorageError, OSError) as error:
+        if is_full(error):
+            raise
+        raise _UnreadError(_reason(error, job)) from error
+
+
+def _read_once(job: Job, store: Storage, units: Sequence[Unit]) -> str:
+    """Return the record of a group; read the group if there is none."""
+    with _reading(job):
+        name = f"read/{units_key(job.plan, units)}.json"
+    with contextlib.suppress(MissingFileError):
+        return store.read(name).decode()
+    with temporary_folder("spark") as folder:
+        with _reading(job):
+            read = read_units(job.plan, units, folder)
+        for part, _items in read.parts:
+            packed = folder / f"{part.name}.tar"
+            with tarfile.open(packed, "w") as archive:
+                archive.add(part, part.name)
+            store.upload(packed, f"parts/{packed.name}")
+            packed.unlink()
+    said = {
+        "units": [asdict(unit) for unit in units],
+        "parts": [(part.name, items) for part, items in read.parts],
+        "ends": read.ends,
+    }
+    record = json.dumps(said)
+    store.write(name, record.encode())
+    return record
+
+
+def build_from_parts(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
+    """Make the collection of all parts, by the functions of the local engine.
+
+    In one piece it goes to its place, but for the manifest; to be cut into shards, to the job's folder. When Spark asks again,
+    because the worker died on which it was made, what was made is named again.
+    """
+    rows = sorted(_rows(job, batches), key=lambda row: int(row["id"]))
+    store, name = Storage(job.folder), f"built/{job.number}.json"
+    try:
+        result = json.loads(store.read(name))
+    except MissingFileError:
+        result = _build_or_refuse(job, rows)
+        store.write(name, json.dumps(result).encode())
+    yield _batch(BUILT, number=0, result=json.dumps(result))
+    if "whole" in result:
+        for number in range(job.shards):
+            yield _batch(BUILT, number=number + 1, result=result["whole"])
+
+
+def _build_or_refuse(job: Job, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Return the report of the build; why there is none, if the same job would fail again."""
+    failed = {row["source"]: row["error"] for row in rows if row["error"]}
+    records = [row["record"] for row in rows if row["source"] not in failed]
+    if len(failed) > job.max_failed_files or not records:
+        shown = "\n  ".join(list(failed.values())[:_SHOWN])
+        many = f"{len(failed):,} of {len({row['source'] for row in rows}):,} files could not be read"
+        return {"unread": True, "error": f"{many}; --max-failed-files is {job.max_failed_files:,}.\n  {shown}"}
+    try:
+        return {**_build(job, records), "failed": failed}
+    except PagekinError as error:
+        if error.fault == "ours" or error.may_pass:
+            raise
+        return {"unread": False, "error": str(error)}
+
+
+def _build(job: Job, records: Sequence[str]) -> dict[str, Any]:
+    """Build in a temporary folder of this machine; return the report, with the manifest or where the whole lies."""
+    with temporary_folder("spark") as folder:
+        units, reads = _fetch_parts(job, [json.loads(record) for record in records], folder)
+        made = folder / (WHOLE if job.shards > 1 else Path(job.out).name)  # the label has this name
+        plan = replace(job.plan, out=made, units=units, read_elsewhere=reads, workers=_processors(), replace=True)
+        report = build_collection(plan, job.strategy, clusters=job.clusters, text=job.text, names=job.names)
+        assert report.read is not None
+        result: dict[str, Any] = {
+            "seconds": report.seconds, "bytes_on_disk": report.bytes_on_disk,
+            "units": report.read.units, "merging": report.read.merging,
+        }  # fmt: skip
+        if job.shards > 1:
+            check_cuts(open_kin(made), job.shards)
+            whole = f"{job.folder}/whole-{secrets.token_hex(8)}.kin"
+            publish(made, whole)
+            return {**result, "whole": whole}
+        upload_files(made, job.out)
+        return {**result, "manifest": (made / MANIFEST).read_bytes().decode("utf-8", "surrogatepass")}
+
+
+def write_shards(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
+    """Write shards of the whole, and bring them to their place; pass the report on."""
+    for row in _rows(job, batches):
+        number, result = int(row["number"]), str(row["result"])
+        if number:
+            with (
+                on_this_machine(result) as whole,
+                temporary_folder("shard") as folder,
+                KinWriter(folder / "made.kin", "pagekin build") as writer,
+            ):
+                entry = write_shard(open_kin(whole), job.shards, number - 1, writer, _processors())
+                upload_shard(writer.path / entry["folder"], job.out)
+            result = json.dumps(entry)
+        yield _batch(BUILT, number=number, result=result)
+
+
+def _processors() -> int:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return max(1, context.cpus()) if context else 1
+
+
+def _fetch_parts(
+    job: Job, records: Sequence[dict[str, Any]], folder: Path
+) -> tuple[tuple[Unit, ...], tuple[UnitsRead, ...]]:
+    """Copy all parts to this machine; return the units, and what was read of them."""
+    store = Storage(job.folder)
+    units: list[Unit] = []
+    reads: list[UnitsRead] = []
+    for record in records:
+        units += [Unit(**{**said, "files": tuple(said["files"])}) for said in record["units"]]
+        for name, _items in record["parts"]:
+            packed = folder / f"{name}.tar"
+            store.download(f"parts/{packed.name}", packed)
+            with tarfile.open(packed) as archive:
+                archive.extractall(folder, filter="data")
+            packed.unlink()
+        parts = tuple(
+            (folder / name, {int(place): count for place, count in items.items()}) for name, items in record["parts"]
+        )
+        reads.append(UnitsRead(parts, tuple((stop, size) for stop, size in record["ends"])))
+    return tuple(units), tuple(reads)

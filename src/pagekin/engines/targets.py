@@ -1,0 +1,82 @@
+"""Where a collection is to be: a folder, or an address in an object store."""
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from pagekin.engines.local import BuildRecipe, BuildReport, build_collection
+from pagekin.engines.shards import build_shards
+from pagekin.hypertext import Note, ReadPlan, no_note, refuse_other_sources, refuse_to_lose
+from pagekin.sources import Unit, plan_units
+from pagekin.store import (
+    MANIFEST,
+    RESUME,
+    KinWriter,
+    MissingFileError,
+    Progress,
+    Storage,
+    no_progress,
+    parse_manifest,
+    publish,
+    put_manifest,
+    temporary_folder,
+)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The place of a collection that others write: where its files go, where theirs may lie, and how it is committed."""
+
+    out: str
+    folder: str
+    """For what a later job may go on from; a commit removes it."""
+    commit: Callable[[bytes], None]
+    """Takes the manifest, when all files that it names are there."""
+
+
+@contextlib.contextmanager
+def prepare_target(out: Path | str, replace_others: bool, units: Sequence[Unit]) -> Iterator[Target]:
+    """Prepare the place of a collection. A folder is locked against other writers; an object store has no locks."""
+    if isinstance(out, Path):
+        with KinWriter(out.absolute(), "pagekin build") as writer:
+            writer.refuse_to_lose_kept()
+            if not replace_others:
+                refuse_other_sources(out, units)
+            yield Target(str(writer.path), str(writer.resume_folder()), writer.commit_manifest)
+        return
+    if not replace_others:
+        _refuse_other_sources_at(out, units)
+    yield Target(out, f"{out.rstrip('/')}/{RESUME}", partial(put_manifest, out))
+
+
+def _refuse_other_sources_at(address: str, units: Sequence[Unit]) -> None:
+    with contextlib.suppress(MissingFileError):
+        refuse_to_lose(parse_manifest(Storage(address).read(MANIFEST), address), address, units)
+
+
+def build_here(
+    plan: ReadPlan,
+    out: Path | str,
+    shards: int,
+    recipe: BuildRecipe,
+    progress: Progress = no_progress,
+    note: Note = no_note,
+) -> BuildReport:
+    """Build a collection on this machine, in one piece or in shards; for an object store, on the temporary disk first."""
+    if isinstance(out, str):
+        with temporary_folder("build") as folder:
+            made = folder / Path(out).name  # the label has this name
+            units = tuple(plan_units(plan.sources, plan.base_urls, plan.base_url))
+            if not plan.replace:
+                _refuse_other_sources_at(out, units)
+            here = replace(plan, units=units)
+            report = build_here(here, made, shards, recipe, progress, note)
+            progress("copying", 0.0)
+            publish(made, out)
+            progress("copying", 1.0)
+            return report
+    here = replace(plan, out=out)
+    made_by = (recipe.strategy, progress, recipe.clusters, recipe.text, recipe.names, note)
+    return build_shards(here, shards, *made_by) if shards > 1 else build_collection(here, *made_by)

@@ -1,0 +1,158 @@
+"""Collections that live: new, changed and gone pages, and what is left out for good, without reading all sources again.
+
+A collection that keeps its parts is made anew from these and those of the new sources, by the way of every build. Its
+bytes are those of a build of all sources, but for clusters, which few new pages join, and label parts that hardly differ;
+`compact_collection` renews these, too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from pagekin.engines.local import BuildRecipe, BuildReport, build_into, note_lost_directory
+from pagekin.engines.needs import require_room
+from pagekin.engines.shards import build_shards_into
+from pagekin.hypertext import (
+    NO_OPT_OUTS,
+    Corpus,
+    Keeping,
+    Note,
+    OptOuts,
+    PageChanges,
+    ReadPlan,
+    compare_pages,
+    no_note,
+    open_corpora,
+    require_keeping,
+    without_known,
+)
+from pagekin.labels import added_terms
+from pagekin.sources import Limits, Unit, plan_units
+from pagekin.store import NO_LIMIT, SHARDS, Kin, KinError, KinWriter, MemoryBudget, Progress, no_progress, open_kin
+
+
+@dataclass
+class UpdateReport:
+    """What an update did."""
+
+    build: BuildReport | None = None
+    """None if there was nothing to do."""
+    pages: PageChanges = field(default_factory=PageChanges)
+    opted_out: list[str] = field(default_factory=list)
+    """Addresses and hosts that are left out from now on."""
+    read_before: list[str] = field(default_factory=list)
+    """Archives that were not read, as they had been before."""
+
+
+def update_collection(
+    path: Path,
+    sources: Sequence[str] = (),
+    *,
+    base_urls: Mapping[str, str] | None = None,
+    base_url: str = "",
+    opt_outs: OptOuts = NO_OPT_OUTS,
+    expire_before: int = 0,
+    workers: int = 1,
+    memory: MemoryBudget = NO_LIMIT,
+    progress: Progress = no_progress,
+    note: Note = no_note,
+) -> UpdateReport:
+    """Take new sources into a collection, and leave pages out: all or nothing, as builds are.
+
+    An archive adds to what is there, and one that was read before is left out; a folder takes the place of what was read
+    of it before. Addresses of `opt_outs`, with their other names, and hosts stay out of the collection for good, and nothing
+    of their records is kept; pages last seen before `expire_before`, in seconds since 1970, may come back. `note` is told
+    what people should know.
+    """
+    open_kin(path)  # a folder that is no collection is refused, not made
+    with KinWriter(path, "pagekin update", memory) as writer:
+        kin, keeping = _open(path)
+        before = open_corpora(path)
+        units, again = without_known(plan_units(sources, dict(base_urls or {}), base_url), keeping)
+        for name in again:
+            note(f"{name} was read before, and is left out")
+        wanted = _with_other_names(opt_outs, before, path, note)
+        fresh = OptOuts(wanted.addresses - keeping.opt_outs.addresses, wanted.hosts - keeping.opt_outs.hosts)
+        report = UpdateReport(opted_out=fresh.as_list(), read_before=again)
+        if not units and not fresh and not expire_before:
+            return report
+        plan = replace(_plan(kin, path, units, workers, memory), opt_outs=wanted, expire_before=expire_before)
+        # Names of clusters, and words of the label, may come from pages of which nothing is to be left.
+        follow = not (fresh or expire_before)
+        report.build = _remake(writer, plan, kin, keeping, progress, note, follow)
+    report.pages = compare_pages(before, open_corpora(path))
+    return report
+
+
+def compact_collection(
+    path: Path,
+    *,
+    workers: int = 1,
+    memory: MemoryBudget = NO_LIMIT,
+    progress: Progress = no_progress,
+    note: Note = no_note,
+) -> BuildReport:
+    """Make a collection anew from what it keeps: the same bytes as a build of all its sources with the same settings."""
+    open_kin(path)
+    with KinWriter(path, "pagekin compact", memory) as writer:
+        kin, keeping = _open(path)
+        return _remake(writer, _plan(kin, path, (), workers, memory), kin, keeping, progress, note)
+
+
+def _open(path: Path) -> tuple[Kin, Keeping]:
+    """Return a collection that is to be made anew, and what it keeps; refuse one that cannot be."""
+    kin = open_kin(path)
+    keeping = require_keeping(path)
+    if "index" not in kin.facts:
+        raise KinError(f"{path} has no index yet. Make it with: pagekin index {path}")
+    if kin.facts["index"].get("not_citing"):
+        raise KinError(
+            f"{path} was indexed without the links of some pages (--not-citing), which an update does not know. "
+            f"Index it with them first: pagekin index {path}"
+        )
+    return kin, keeping
+
+
+def _plan(kin: Kin, path: Path, units: Sequence[Unit], workers: int, memory: MemoryBudget) -> ReadPlan:
+    """Return the plan that reads some units as the collection's own sources were read, and adds them to what it keeps."""
+    facts = kin.facts
+    return ReadPlan(
+        [], path, facts["parser"], workers, all_captures=facts["all_captures"], limits=Limits(**facts["limits"]),
+        exclude=tuple(facts["exclude"]), content=tuple(facts.get("content", ())), units=tuple(units), replace=True,
+        memory=memory, adds=True,
+    )  # fmt: skip
+
+
+def _remake(
+    writer: KinWriter, plan: ReadPlan, kin: Kin, keeping: Keeping, progress: Progress, note: Note, follow: bool = False
+) -> BuildReport:
+    """Make a collection anew by a plan, with all that it had; to `follow` it is to leave its clusters and label where it may."""
+    recipe = BuildRecipe.of(kin, keeping.recipe)
+    require_room(plan, recipe.clusters is not None, recipe.text, note, held=int(kin.facts["html_bytes"]))
+    if not follow:
+        note_lost_directory(kin, note)
+    if SHARDS in kin.facts:
+        return build_shards_into(writer, plan, len(kin.facts[SHARDS]), recipe, progress, note)
+    before = kin if follow else None
+    return build_into(writer, plan, recipe, progress, note, before, added_terms(kin.facts), follow)
+
+
+def _with_other_names(opt_outs: OptOuts, corpora: Sequence[Corpus], path: Path, note: Note) -> OptOuts:
+    """Return opt-outs with all names that a collection knows of their pages: a page that stays by another name is not removed."""
+    names: set[str] = set(opt_outs.addresses)
+    for address in sorted(opt_outs.addresses):
+        known = {corpus.url(number) for corpus in corpora if (number := corpus.url_number(address)) >= 0}
+        if not known:
+            note(f"{address} is not in {path}; it is left out from now on")
+        aliases = {
+            alias
+            for corpus in corpora
+            for home in known
+            if (number := corpus.url_number(home)) >= 0
+            for alias in corpus.aliases_of(number)
+        }
+        others = (known | aliases) - names
+        for other in sorted(others):
+            note(f"{other}, another name of {address}, is left out with it")
+        names |= others
+    return OptOuts(frozenset(names), opt_outs.hosts)

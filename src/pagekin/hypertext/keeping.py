@@ -1,0 +1,223 @@
+"""What a collection keeps to be made anew: the parts that it was merged from, their sources, and what is opted out."""
+
+import hashlib
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from pagekin import __version__
+from pagekin.hypertext.opt_outs import NO_OPT_OUTS, OptOuts
+from pagekin.sources import Unit
+from pagekin.store import KEPT, MANIFEST, KeptFolders, KinError, KinWriter, damaged_files, read_kept, read_manifest
+
+_ENDS = 1 << 20
+"""Bytes at either end of a file by which it is known again."""
+_RENEWABLE = ("folder", "demo")
+"""Kinds of sources that, read again, take the place of what was read of them before; archives add to it."""
+
+
+class KeptSource(msgspec.Struct, frozen=True):
+    """A source of kept parts."""
+
+    key: str
+    """As the parts name it: kind, name and address."""
+    names: tuple[str, ...]
+    """As the manifest names it; each file of a WACZ by itself."""
+    fingerprint: str = ""
+    """Of an archive: its size and a digest of its ends."""
+    read: str = ""
+    """When it was read, in UTC."""
+
+
+class _About(msgspec.Struct):
+    """What the list of kept parts says about them."""
+
+    form: str
+    pagekin: str
+    updatable: bool
+    sources: tuple[KeptSource, ...]
+    opt_outs: tuple[str, ...]
+    recipe: dict[str, Any]
+    built: str
+    updated: str
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """What a collection keeps."""
+
+    updatable: bool = False
+    """Whether the parts are there."""
+    parts: tuple[Path, ...] = ()
+    sources: tuple[KeptSource, ...] = ()
+    opt_outs: OptOuts = NO_OPT_OUTS
+    recipe: Mapping[str, Any] = field(default_factory=dict)
+    """What the stages after reading were given beyond what the manifest tells."""
+    built: str = ""
+    updated: str = ""
+    form: str = ""
+    """That of the parts, by which they are known to fit those that are read now."""
+    bytes_on_disk: int = 0
+
+    def about(self) -> dict[str, Any]:
+        """Return what the list of the parts, which are of this version, is to say about them."""
+        said = _About(
+            _part_form(), __version__, self.updatable, self.sources, tuple(self.opt_outs.as_list()), dict(self.recipe),
+            self.built, self.updated,
+        )  # fmt: skip
+        told: dict[str, Any] = msgspec.to_builtins(said)
+        return told
+
+
+NOTHING_KEPT = Keeping()
+
+
+def read_keeping(path: Path) -> Keeping:
+    """Return what the collection at `path` keeps, nothing if there is none; raise a KinError if its list is damaged."""
+    kept = _kept_folders_of(path)
+    if kept is None:
+        return NOTHING_KEPT
+    try:
+        about = msgspec.convert(dict(kept.about), _About)
+        opt_outs = OptOuts.of(about.opt_outs)
+    except ValueError:
+        raise KinError(f"{path} keeps parts of another version of Pagekin. {renewal(path)}") from None
+    return Keeping(
+        about.updatable, tuple(kept.paths(path)), about.sources, opt_outs, about.recipe, about.built, about.updated,
+        about.form, kept.bytes_on_disk,
+    )  # fmt: skip
+
+
+def require_keeping(path: Path) -> Keeping:
+    """Return what a collection keeps, or raise a KinError that says why it cannot be made anew from that."""
+    keeping = read_keeping(path)
+    if not keeping.updatable:
+        raise KinError(f"{path} does not keep what it was made of, so it cannot be updated. {renewal(path)}")
+    if keeping.form != _part_form():
+        raise KinError(f"{path} keeps parts of another version of Pagekin. {renewal(path)}")
+    kept = _kept_folders_of(path)
+    for where, what in damaged_files(path, kept) if kept else ():
+        raise KinError(f"{path} cannot be updated: {where} {what}. {renewal(path)}")
+    return keeping
+
+
+def renewal(path: Path) -> str:
+    """Return the sentence that says how to make a collection that can be updated."""
+    return f"Build it again from all its sources: pagekin build SOURCE... --out {path} --updatable"
+
+
+def _part_form() -> str:
+    """Return the form of the parts that are read now."""
+    from pagekin.hypertext.part import PART_FORM  # with the compiler, which showing a collection does not need
+
+    return PART_FORM
+
+
+def _kept_folders_of(path: Path) -> KeptFolders | None:
+    return read_kept(path, read_manifest(path)) if (path / MANIFEST).exists() else None
+
+
+def source_key(unit: Unit) -> str:
+    """Return what tells the source of a unit from others."""
+    return " ".join(filter(None, (unit.kind, Path(unit.path).name, unit.base_url)))
+
+
+def is_renewable(key: str) -> bool:
+    """Return whether a source, when it is read again, takes the place of what was read of it before."""
+    return key.partition(" ")[0] in _RENEWABLE
+
+
+def describe_sources(units: Iterable[Unit], kept: bool) -> tuple[KeptSource, ...]:
+    """Return the sources of some units; if they are to be kept, with what they are known again by."""
+    by_path: dict[tuple[str, str], list[Unit]] = {}
+    for unit in units:
+        by_path.setdefault((source_key(unit), unit.path), []).append(unit)
+    return tuple(
+        KeptSource(key, tuple(sorted({unit.where for unit in some})), _fingerprint(some[0]) if kept else "", utc_now())
+        for (key, _path), some in by_path.items()
+    )
+
+
+def without_known(units: Sequence[Unit], keeping: Keeping) -> tuple[list[Unit], list[str]]:
+    """Return (the units of sources that were not read before, the names of archives that were)."""
+    known = {source.fingerprint for source in keeping.sources} - {""}
+    prints = {unit.path: _fingerprint(unit) for unit in units}
+    again = {path for path, fingerprint in prints.items() if fingerprint in known}
+    return [unit for unit in units if unit.path not in again], sorted(Path(path).name for path in again)
+
+
+class PartsToMerge(NamedTuple):
+    """What a corpus is merged from."""
+
+    parts: list[Path]
+    sources: list[str]
+    """The names of their sources."""
+    rewritten: int
+    """How many of the parts were written again without what is left out."""
+    kept_at_home: list[Path]
+    """Those that another collection keeps, for which this one is made; the writer does not keep them."""
+
+
+def keep_parts(
+    writer: KinWriter, units: Sequence[Unit], parts: list[Path], *, keep: bool | None = None, adds: bool = False,
+    opt_outs: OptOuts = NO_OPT_OUTS, expire_before: int = 0, recipe: Mapping[str, Any] | None = None,
+    home: Path | None = None,
+) -> PartsToMerge:  # fmt: skip
+    """Return what is to be merged: parts that were read of some units and, with `adds`, those that the collection keeps.
+
+    What is opted out, now or earlier, or expired is in none of them. The writer is told to keep them, if that is wanted; the
+    fields of `ReadPlan` say when.
+    """
+    from pagekin.hypertext.leaving_out import expire, leave_out  # which showing a collection does not need
+
+    before = read_keeping(home or writer.path)
+    opt_outs = before.opt_outs | opt_outs
+    updatable = before.updatable if keep is None else keep
+    held, sources = _join_sources(before if adds else NOTHING_KEPT, describe_sources(units, updatable))
+    whole = [*held, *parts]
+    folder = writer.work / "parts"
+    folder.mkdir()
+    chosen = expire(whole, expire_before, folder) if expire_before else whole
+    chosen = leave_out(chosen, opt_outs, folder) if opt_outs else chosen
+    at_home = [part for part in chosen if home and part.parent == home / KEPT]
+    if updatable or opt_outs:
+        now = utc_now()
+        built = (before.built if adds else "") or now
+        keeping = Keeping(updatable, (), sources if updatable else (), opt_outs, recipe or {}, built, now)
+        writer.keep(keeping.about(), [part for part in chosen if part not in at_home] if updatable else [])
+    names = sorted({name for source in sources for name in source.names})
+    return PartsToMerge(chosen, names, len(set(chosen) - set(whole)), at_home)
+
+
+def _join_sources(keeping: Keeping, read: Sequence[KeptSource]) -> tuple[list[Path], tuple[KeptSource, ...]]:
+    """Return (the kept parts that stay when other sources were read, the sources of all)."""
+    renewed = {source.key for source in read if is_renewable(source.key)}
+    parts = [
+        part for part in keeping.parts if not renewed & set(json.loads((part / "about.json").read_text())["sources"])
+    ]
+    stay = [source for source in keeping.sources if source.key not in renewed]
+    return parts, (*stay, *read)
+
+
+def _fingerprint(unit: Unit) -> str:
+    """Return the size of an archive and a digest of its ends; '' for other sources."""
+    if unit.kind in _RENEWABLE:
+        return ""
+    path = Path(unit.path)
+    size = path.stat().st_size
+    digest = hashlib.blake2b(digest_size=12)
+    with path.open("rb") as stream:
+        digest.update(stream.read(_ENDS))
+        stream.seek(max(0, size - _ENDS))
+        digest.update(stream.read(_ENDS))
+    return f"{size}-{digest.hexdigest()}"
+
+
+def utc_now() -> str:
+    """Return the time of day in UTC, for people."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,0 +1,20 @@
+"""What other rooms may import of this one; each name is loaded when it is first used."""
+
+from .publishing import SiteReport, publish_site, undo_site
+from .settings import SETTINGS_FILE, SiteError, SitePlan, SiteSettings, read_settings, settings_from
+from .survey import GENERATORS, Survey, survey_folder
+
+__all__ = [
+    "GENERATORS",
+    "SETTINGS_FILE",
+    "SiteError",
+    "SitePlan",
+    "SiteReport",
+    "SiteSettings",
+    "Survey",
+    "publish_site",
+    "read_settings",
+    "settings_from",
+    "survey_folder",
+    "undo_site",
+]

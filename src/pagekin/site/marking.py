@@ -1,0 +1,147 @@
+"""Write a marked place into pages, and take it out again, without touching another byte of them."""
+
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from html import escape
+from pathlib import Path
+
+from turbohtml import parse
+
+from pagekin.hypertext import LARGEST_PARSED, find_regions, has_foreign_mark, mark_place, remove_marked
+from pagekin.site.pages import RelatedLink
+from pagekin.site.settings import SiteError
+
+UNFINISHED = ".pagekin-unfinished"
+_BASE = "head base[href]"
+_OURS = "[data-pagekin]"
+_NO_PLACE = "script, style, template, textarea, select, svg, math, noscript, noframes, pre, p, a, button, [hidden]"
+"""Elements that can hold no list of links, or would not show it."""
+MakeBlock = Callable[[str], bytes]
+"""Given the `<base>` of a page, or '', what is to stand in its marked place."""
+
+
+class UnfitPageError(Exception):
+    """A page that is left alone; the message says why."""
+
+
+def block_html(links: Iterable[tuple[str, RelatedLink]], heading: str, style: str, script: str, topics: str) -> bytes:
+    """Return what stands in a marked place, in ASCII and well-formed as XML, too; what has no address is left out."""
+    items = "".join(f'<li><a href="{_text(href)}">{_text(link.title)}</a></li>' for href, link in links)
+    more = f'<p class="pagekin-more"><a href="{_text(topics)}">All topics</a></p>' if topics else ""
+    if items:
+        items = (
+            f'<nav class="pagekin-related" aria-label="{_text(heading)}"><p class="pagekin-title">{_text(heading)}</p>'
+            f"<ul>{items}</ul>{more}</nav>"
+        )
+    if script:
+        items += f'<script src="{_text(script)}" defer="defer"></script>'
+    sheet = f'<link rel="stylesheet" href="{_text(style)}"/>'
+    return f'<div class="pagekin" data-pagekin="" data-pagefind-ignore="all">{sheet}{items}</div>'.encode("ascii")
+
+
+def _text(value: str) -> str:
+    """Return a text for HTML in any encoding; characters that no document may have become �."""
+    shown = "".join(char if char.isprintable() or char == " " else "\ufffd" for char in value)
+    return escape(shown).encode("ascii", "xmlcharrefreplace").decode()
+
+
+def mark_page(html: bytes, selectors: Iterable[str], make: MakeBlock) -> bytes:
+    """Return a page with a marked place at the end of its content; raise UnfitPageError if there is no safe place."""
+    if len(html) > LARGEST_PARSED:
+        raise UnfitPageError(f"is larger than {LARGEST_PARSED >> 20} MiB")
+    _check_encoding(html)
+    if has_foreign_mark(html):
+        raise UnfitPageError("holds marks like Pagekin's that are not as it wrote them")
+    plain = remove_marked(html)
+    regions = find_regions(plain, selectors)
+    if regions.frames:
+        raise UnfitPageError("consists of frames")
+    content = make(_base_of(plain))
+    block = mark_place(content)
+    elements = len(parse(content.decode("latin-1")).select(f"{_OURS} *"))
+    places = [end for _start, end in regions.content[-1:]]
+    places.append(regions.body_end if regions.body_end >= 0 else len(plain))
+    for place in places:
+        marked = plain[:place] + block + plain[place:]
+        if _is_shown(marked, elements):
+            return marked
+    raise UnfitPageError("has no place for a list: it ends inside of a script, a tag or a link")
+
+
+def _is_shown(html: bytes, elements: int) -> bool:
+    """Return whether a browser will find the marked place once, with so many elements in it, where it can be seen."""
+    ours = parse(html.decode("latin-1"), allow_declarative_shadow_roots=False).select(_OURS)
+    if len(ours) != 1 or len(ours[0].select("*")) != elements:
+        return False
+    return ours[0].closest(_NO_PLACE) is None and ours[0].closest("body") is not None
+
+
+def _check_encoding(html: bytes) -> None:
+    """Refuse encodings in which bytes of ASCII are not its characters."""
+    if html.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in html[:512]:
+        raise UnfitPageError("is in UTF-16 or is no text")
+    if b"\x1b$" in html or b"\x1b(" in html:
+        raise UnfitPageError("is in an encoding with escape sequences")
+
+
+def _base_of(html: bytes) -> str:
+    if b"<base" not in html.lower():
+        return ""
+    bases = parse(html.decode("latin-1")).select(_BASE)
+    return str(bases[0].attrs.get("href") or "").strip() if bases else ""
+
+
+# -- files --------------------------------------------------------------------------------------------------------------
+
+
+def replace_file(file: Path, content: bytes) -> None:
+    """Put a file in the place of another, whole or not at all, with its permissions."""
+    fresh = file.with_name(f".{file.name}{UNFINISHED}")
+    try:
+        fresh.write_bytes(content)
+        if file.exists():
+            shutil.copymode(file, fresh)
+        fresh.replace(file)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+
+
+def mark_files(
+    folder: Path, blocks: Iterable[tuple[str, MakeBlock]], selectors: Iterable[str]
+) -> Iterator[tuple[str, str]]:
+    """Write a marked place into each file; yield (path, why it was left alone or '') of each.
+
+    A file that has the very place already is not written again. One that must be left alone loses an older place.
+    """
+    selectors = tuple(selectors)
+    for path, make in blocks:
+        html = (folder / path).read_bytes()
+        try:
+            marked, reason = mark_page(html, selectors, make), ""
+        except (UnfitPageError, SiteError) as error:
+            marked, reason = remove_marked(html), str(error)
+        if marked != html:
+            replace_file(folder / path, marked)
+        yield path, reason
+
+
+def unmark_files(folder: Path, paths: Iterable[str]) -> int:
+    """Take the marked places out of files; return how many files had one."""
+    changed = 0
+    for path in paths:
+        file = folder / path
+        if file.is_symlink() or not file.is_file():
+            continue
+        html = file.read_bytes()
+        plain = remove_marked(html)
+        if plain != html:
+            replace_file(file, plain)
+            changed += 1
+    return changed
+
+
+def count_reasons(reasons: Iterable[str]) -> dict[str, int]:
+    """Return how many pages were left alone for each reason."""
+    return dict(Counter(filter(None, reasons)).most_common())

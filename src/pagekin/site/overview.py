@@ -1,0 +1,113 @@
+"""What tells about a site as a whole: the page of its topics, `llms.txt`, and related pages as data for programs."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import NamedTuple
+
+import msgspec
+
+from pagekin.clusters import read_trees
+from pagekin.hypertext import HostTitles
+from pagekin.site.pages import RelatedLink, SitePages, quote_path
+
+_TOPICS = 100
+_PAGES_OF_TOPIC = 10
+_LLMS_TOPICS = 40
+_DESCRIPTION = 120
+_RELATED_PAGES, _RELATED_FILES = 500, 64
+"""Pages of a file of related pages at least, and files at most."""
+
+
+class Topic(NamedTuple):
+    """A cluster of a site's pages."""
+
+    name: str
+    size: int
+    pages: tuple[int, ...]
+    """Those in its middle first."""
+
+
+def site_name(pages: SitePages, fallback: str) -> str:
+    """Return what a site is called: what its titles end or begin with, or the title of its first page."""
+    corpus = pages.corpus
+    for page in pages.order[:1]:
+        begin, end = HostTitles([corpus]).ends(corpus.hosts[int(corpus.pages.host[page])])
+        for text in (end, begin):
+            if name := text.strip(" \t-–—|·»:()"):
+                return name
+    index = next((pages.page_of[path] for path in ("index.html", "index.htm") if path in pages.page_of), -1)
+    return pages.title(index) if index >= 0 else fallback
+
+
+def site_topics(pages: SitePages) -> list[Topic]:
+    """Return the topics of a site, the largest first; none if its pages were not put into clusters."""
+    tree = next((tree for tree in read_trees(pages.corpus.kin) if tree.name == "clusters"), None)
+    if tree is None:
+        return []
+    topics = []
+    for node in tree.facts.get("shown", ()):
+        members = [page for page in tree.pages_of(node).tolist() if page in pages.file_of]
+        central = [page for page in tree.descriptions[node].central if page in pages.file_of]
+        chosen = tuple(dict.fromkeys([*central, *members]))[:_PAGES_OF_TOPIC]
+        if tree.descriptions[node].name and chosen:
+            topics.append(Topic(tree.descriptions[node].name, len(members), chosen))
+    return sorted(topics, key=lambda topic: (-topic.size, topic.name))[:_TOPICS]
+
+
+def topics_page(pages: SitePages, topics: Sequence[Topic], name: str, search: bool, script: str, style: str) -> bytes:
+    """Return the page of topics and search; it stands one folder below the root."""
+    sections = "".join(
+        f"<section><h2>{escape(topic.name)} <small>{topic.size:,} {'page' if topic.size == 1 else 'pages'}</small></h2><ul>"
+        + "".join(
+            f'<li><a href="{escape("../" + quote_path(pages.name(pages.file_of[page])))}">{escape(pages.title(page))}</a></li>'
+            for page in topic.pages
+        )
+        + "</ul></section>"
+        for topic in topics
+    )
+    box = "<div data-pagekin-search></div><noscript><p>Search needs JavaScript; the topics below do not.</p></noscript>"
+    title = f"{'Search and topics' if search else 'Topics'}: {name}"
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
+        f'<title>{escape(title)}</title><link rel="stylesheet" href="{style}"></head>'
+        f'<body class="pagekin-page"><main><p><a href="../{escape(quote_path(pages.name("index.html")))}">{escape(name)}</a></p>'
+        f"<h1>{escape(title.partition(':')[0])}</h1>{box if search else ''}"
+        f'<div class="pagekin-topics">{sections}</div></main>'
+        f'{f"""<script src="{script}" defer></script>""" if search else ""}</body></html>\n'
+    ).encode("utf-8", "replace")
+
+
+def llms_text(pages: SitePages, topics: Sequence[Topic], name: str) -> bytes:
+    """Return `llms.txt`: the site's topics with their central pages, in the form of llmstxt.org."""
+    base = pages.survey.base_url if pages.survey.address_from else ""
+    lines = [f"# {_line(name)}", "", f"> {len(pages.order):,} pages. The central ones of each topic are listed."]
+    for topic in topics[:_LLMS_TOPICS]:
+        lines += ["", f"## {_line(topic.name)}", ""]
+        for page in topic.pages:
+            title = _line(pages.title(page)).replace("[", "(").replace("]", ")")
+            address = base + quote_path(pages.name(pages.file_of[page])).replace("(", "%28").replace(")", "%29")
+            lines.append(f"- [{title}]({address}): {_line(pages.snippet(page, _DESCRIPTION))}")
+    return ("\n".join(lines) + "\n").encode("utf-8", "replace")
+
+
+def _line(text: str) -> str:
+    return " ".join("".join(char if char.isprintable() else " " for char in text).split())
+
+
+def related_files(pages: SitePages, lists: Mapping[int, Sequence[RelatedLink]]) -> dict[str, bytes]:
+    """Return related pages as JSON: few files, each with some hundred pages in the order of their paths."""
+    rows = sorted((pages.file_of[page], page) for page in pages.order)
+    size = max(_RELATED_PAGES, -(-len(rows) // _RELATED_FILES))
+    return {
+        f"related-{place // size:03}.json": msgspec.json.encode(
+            {
+                "format": 1,
+                "pages": {
+                    path: {"title": pages.title(page), "related": lists[page]}
+                    for path, page in rows[place : place + size]
+                },
+            }
+        )
+        for place in range(0, len(rows), size)
+    }

@@ -1,0 +1,194 @@
+"""The pages of a site: which file is which page of the collection, what it is called, and links from one to another."""
+
+import os
+import posixpath
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import quote, unquote, urljoin
+
+import msgspec
+import numpy as np
+
+from pagekin.hypertext import AnchorKind, Corpus, ShortTitles, canonical_url, repeated_ends
+from pagekin.similarity import RankingOptions, RelatedIndex, all_neighbours
+from pagekin.site.settings import SiteError, SiteSettings
+from pagekin.site.survey import Survey
+from pagekin.sources import file_url
+from pagekin.store import Progress
+
+_LONGEST_TITLE = 200
+_LINES, _SENTENCE, _PARAGRAPH = 60, 6, 60
+"""Lines of a text among which the first sentence is looked for, words that it has at least, and characters of a line else."""
+_NO_TITLES = ("", "<no title>")
+"""What pages have for a title that have none; Sphinx says so."""
+_SPARE = 10
+"""Related pages that are asked for besides, in place of those that are not to be shown."""
+_SAFE = "/!$&'()*+,;=@~-._"
+
+
+class RelatedLink(msgspec.Struct, frozen=True):
+    """A related page of a page."""
+
+    path: str
+    title: str
+    similarity: float
+    """0 for a page that the settings pin."""
+
+
+class SitePages:
+    """The pages of a site that were read, by the paths of their files."""
+
+    def __init__(self, folder: Path, survey: Survey, corpus: Corpus) -> None:
+        self.survey, self.corpus = survey, corpus
+        self.page_of: dict[str, int] = {}
+        """The page of each file; several files may be one page by `rel=canonical`."""
+        self.file_of: dict[int, str] = {}
+        """The file of each page: the one at its own address, if there is one."""
+        self.stubs: set[str] = set()
+        """Files that only lead to another page."""
+        leading = _pages_that_lead_on(corpus)
+        for path in survey.files:
+            url = canonical_url(file_url(survey.base_url, path))
+            number = corpus.urls.find(url.encode()) if url else -1
+            pages = corpus.pages_of(corpus.home(number)) if number >= 0 else []
+            if not pages or (folder / path).is_symlink():
+                continue
+            if pages[0] in leading:
+                self.stubs.add(path)
+                continue
+            self.page_of[path] = pages[0]
+            if pages[0] not in self.file_of or corpus.home(number) == number:
+                self.file_of[pages[0]] = path
+        self._titles = ShortTitles(corpus)
+        self._ends: dict[str, str] = {}
+
+    @cached_property
+    def order(self) -> list[int]:
+        """Return all pages that have a file, in the order of their numbers."""
+        return sorted(self.file_of)
+
+    def title(self, page: int) -> str:
+        """Return what a page is called: its title without what its site or its part of it repeats, or the name of its file."""
+        title = self._short_title(page)
+        title = title.removesuffix(self._end_of(self.file_of[page].partition("/")[0])).strip() or title
+        if len(title) > _LONGEST_TITLE:
+            title = f"{title[:_LONGEST_TITLE].rpartition(' ')[0] or title[:_LONGEST_TITLE]} …"
+        return self.file_of[page] if title in _NO_TITLES else title
+
+    def _short_title(self, page: int) -> str:
+        return " ".join(self._titles.text(page).split())
+
+    def _end_of(self, part: str) -> str:
+        """Return what the titles of the pages in a folder of the root end with: several books may make up a site."""
+        if part not in self._ends:
+            pages = [page for page in self.order if self.file_of[page].startswith(f"{part}/")]
+            self._ends[part] = repeated_ends(map(self._short_title, pages))[1]
+        return self._ends[part]
+
+    def snippet(self, page: int, size: int) -> str:
+        """Return the beginning of the first line of a page that reads like a sentence; else of a long one, or of all."""
+        text = self.corpus.text_bytes(page)[0].decode("utf-8", "replace").replace("¶", " ")
+        lines = [" ".join(line.split()) for line in text.splitlines()[1 : _LINES + 1]]
+        long = (line for line in lines if len(line) >= _PARAGRAPH)
+        shown = next(filter(_is_prose, lines), None) or next(long, " ".join(lines))
+        return shown if len(shown) <= size else f"{shown[:size].rpartition(' ')[0] or shown[:size]} …"
+
+    def name(self, path: str) -> str:
+        """Return the path by which links call a file: its folder, where the site's own links do so."""
+        head, tail = posixpath.split(path)
+        if self.survey.folder_links and tail == "index.html":
+            return f"{head}/" if head else ""
+        return path
+
+    def link(self, source: str, target: str, base: str = "") -> str:
+        """Return the relative address of a file from another, whose `<base>` it may be relative to."""
+        here = self._folder_of(source, base)
+        name = self.name(target)
+        if not name:
+            return quote_path(posixpath.relpath(".", here or ".") + "/")
+        path = posixpath.relpath(name, here or ".")
+        return quote_path(path + "/" if name.endswith("/") else path)
+
+    def _folder_of(self, source: str, base: str) -> str:
+        """Return the folder that relative addresses on a page are relative to; a SiteError if it is not in this site."""
+        if base:
+            root = self.survey.base_url
+            absolute = urljoin(file_url(root, source), base)
+            if not absolute.startswith(root):
+                raise SiteError(f"its <base> leads out of the site: {base[:200]}")
+            return posixpath.dirname(unquote(absolute[len(root) :]))
+        return posixpath.dirname(source)
+
+
+def _is_prose(line: str) -> bool:
+    """Return whether a line reads like a sentence: some words, most of them in small letters."""
+    words = line.split()
+    return len(words) >= _SENTENCE and 2 * sum(word.strip(".,;:()").islower() for word in words) > len(words)
+
+
+def _pages_that_lead_on(corpus: Corpus) -> set[int]:
+    """Return the pages that send browsers to another page at once; one that only renews itself is not among them."""
+    leading = np.flatnonzero(np.asarray(corpus.anchors.flags) >> 1 == AnchorKind.REFRESH)
+    pages = [corpus.page_of_anchor(anchor) for anchor in leading.tolist()]
+    targets = corpus.anchors.target[leading].tolist()
+    return {page for page, target in zip(pages, targets, strict=True) if corpus.home(target) != corpus.pages.url[page]}
+
+
+def quote_path(path: str) -> str:
+    """Return a path as a relative address. A first part with a colon would be taken for a scheme."""
+    quoted = quote(os.fsencode(path), safe=_SAFE)
+    return f"./{quoted}" if quoted.startswith("/") or not quoted else quoted
+
+
+def related_lists(
+    pages: SitePages, index: RelatedIndex, settings: SiteSettings, threads: int, progress: Progress
+) -> dict[int, list[RelatedLink]]:
+    """Return the related pages of each page: those that the settings pin, then the most similar that have a file."""
+    pins, hidden = _named_pages(pages, settings.pins, "pins"), _named_pages(pages, settings.hide, "hide")
+    documents = index.documents.of_pages(np.array(pages.order, np.int64))
+    page_of = {int(document): page for document, page in zip(documents, pages.order, strict=True) if document >= 0}
+    asked = np.array(sorted(page_of), np.int64)
+    options = RankingOptions(k=max(1, settings.count + _SPARE), captured_only=True)
+    lists: dict[int, list[RelatedLink]] = {}
+    for done, (document, ranked) in enumerate(all_neighbours(index, asked, options, threads), 1):
+        page = page_of[document]
+        near = [(page_of[one.document], one.similarity) for one in ranked.related if one.document in page_of]
+        lists[page] = _choose(
+            pages, page, pins.get(page, []), hidden.get(page, []) + hidden.get(-1, []), near, settings
+        )
+        progress("relating", done / len(asked))
+    for page in pages.order:
+        if page not in lists:
+            lists[page] = _choose(pages, page, pins.get(page, []), [], [], settings)
+    return lists
+
+
+def _choose(
+    pages: SitePages, page: int, pinned: Sequence[int], hidden: Iterable[int], near: Iterable[tuple[int, float]],
+    settings: SiteSettings,
+) -> list[RelatedLink]:  # fmt: skip
+    """Return the related pages that a page shows; of those with the same title as another only the first."""
+    left_out = {page, *hidden}
+    chosen: list[RelatedLink] = []
+    titles = {pages.title(page)}
+    for other, similarity in [*((one, 0.0) for one in pinned), *near]:
+        title = pages.title(other)
+        if other in left_out or (similarity and title in titles):
+            continue
+        left_out.add(other)
+        titles.add(title)
+        chosen.append(RelatedLink(pages.file_of[other], title, round(similarity, 4)))
+    return chosen[: max(settings.count, len(pinned))]
+
+
+def _named_pages(pages: SitePages, table: dict[str, list[str]], name: str) -> dict[int, list[int]]:
+    """Return a table of paths as pages, -1 for "*"; raise a SiteError for a path that is no page."""
+
+    def find(path: str) -> int:
+        for candidate in (path, f"{path.rstrip('/')}/index.html".lstrip("/")):
+            if candidate in pages.page_of:
+                return pages.page_of[candidate]
+        raise SiteError(f"{name}: '{path}' is no page of the site, or is excluded. Write paths as in library/json.html")
+
+    return {(-1 if path == "*" else find(path)): [find(other) for other in others] for path, others in table.items()}

@@ -1,0 +1,113 @@
+"""What a site is to become: options, and the file `pagekin-site.toml` with pins and exclusions."""
+
+import hashlib
+import os
+import sys
+import tempfile
+import tomllib
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from pagekin.errors import PagekinError
+
+SETTINGS_FILE = "pagekin-site.toml"
+OUR_FOLDER = "pagekin"
+"""The folder inside a site that holds what Pagekin writes besides the marked places."""
+_Paths = dict[str, list[str]]
+
+
+class SiteError(PagekinError):
+    """A site that cannot be published; the message says why and what to do."""
+
+
+class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
+    """The settings of a site: what `pagekin-site.toml` may hold."""
+
+    base_url: str = ""
+    """The address of the folder's root."""
+    content: list[str] = []
+    """CSS selectors of a page's content; the first that a page has counts."""
+    exclude: list[str] = []
+    """Pages to leave alone, by patterns of their paths."""
+    count: Annotated[int, Meta(ge=0, le=100)] = 5
+    """Related pages per page."""
+    heading: str = "Related pages"
+    search: bool = True
+    """Whether to write the search box and its files."""
+    topics: bool = True
+    """Whether to write a page of topics."""
+    llms: bool = True
+    """Whether to write `llms.txt`."""
+    pins: _Paths = {}
+    """Pages that come first among the related ones of a page, by paths."""
+    hide: _Paths = {}
+    """Pages that are never shown as related to a page, by paths; "*" stands for every page."""
+
+
+@dataclass(frozen=True)
+class SitePlan:
+    """A folder, and what it is to become."""
+
+    folder: Path
+    settings: SiteSettings = field(default_factory=SiteSettings)
+    collection: Path | None = None
+    """Where to keep the collection; None means a folder for caches."""
+    workers: int = 0
+    """Processes and threads; 0 means one per core."""
+
+    @property
+    def kin(self) -> Path:
+        """Return where the collection is kept: never inside the site, where it would be published."""
+        if self.collection is None:
+            name = hashlib.blake2b(os.fsencode(self.folder.resolve()), digest_size=6).hexdigest()
+            return _cache_folder() / f"{self.folder.resolve().name}-{name}.kin"
+        if self.collection.resolve().is_relative_to(self.folder.resolve()):
+            raise SiteError(f"{self.collection} lies inside {self.folder} and would be published. Name another place.")
+        return self.collection
+
+
+def _cache_folder() -> Path:
+    """Return the folder for the collections of sites: the user's, or that of temporary files where there is none."""
+    if named := os.environ.get("XDG_CACHE_HOME"):
+        base = Path(named)
+    elif sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir())
+    else:
+        try:
+            base = Path.home() / ("Library/Caches" if sys.platform == "darwin" else ".cache")
+        except RuntimeError:
+            base = Path(tempfile.gettempdir())
+    folder = base / "pagekin" / "sites"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        folder = Path(tempfile.gettempdir()) / "pagekin-sites"
+        folder.mkdir(mode=0o700, exist_ok=True)
+    return folder
+
+
+def settings_from(settings: SiteSettings | None, **changes: Any) -> SiteSettings:
+    """Return settings with changes; those that are None leave what was there."""
+    known = {name: value for name, value in changes.items() if value is not None}
+    try:
+        changed = msgspec.structs.replace(settings or SiteSettings(), **known)
+        return msgspec.convert(msgspec.to_builtins(changed), SiteSettings)
+    except msgspec.ValidationError as error:
+        raise SiteError(f"settings of the site: {error}.") from None
+
+
+def read_settings(file: Path) -> SiteSettings:
+    """Read a settings file, or raise a SiteError that says what is wrong with it."""
+    try:
+        with file.open("rb") as stream:
+            return msgspec.convert(tomllib.load(stream), SiteSettings)
+    except OSError as error:
+        raise SiteError(f"{file} cannot be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SiteError(f"{file} is no TOML: {error}.") from None
+    except msgspec.ValidationError as error:
+        raise SiteError(f"{file}: {error}. Its settings are in docs/sites.md.") from None

@@ -1,0 +1,37 @@
+"""Who is told that kernels are being compiled, and how far that is; in a file that loads nothing heavy."""
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+
+_log = logging.getLogger("pagekin.store")
+
+
+class Compiling(NamedTuple):
+    """How far compiling is."""
+
+    done: int
+    kernels: int
+    processes: int
+    """0 while another program compiles, which is waited for."""
+    seconds_left: float
+    """About: by what the list of kernels says, and later by the time that it has taken so far."""
+
+
+_watches: list[Callable[[Compiling], None]] = []
+
+
+def watch_compiling(watch: Callable[[Compiling], None]) -> None:
+    """Let a function be told how far compiling is, whenever there is something to compile."""
+    _watches.append(watch)
+
+
+def tell_watches(state: Compiling) -> None:
+    """Tell all who want to know; if nobody does, log a line, so that a program does not seem to hang."""
+    for watch in _watches:
+        watch(state)
+    if not _watches and not state.done:
+        what = (
+            f"about {state.seconds_left:.0f} seconds" if state.processes else "waiting for another program that does so"
+        )
+        _log.warning("compiling %d kernels, this once: %s", state.kernels, what)

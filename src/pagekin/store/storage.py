@@ -1,0 +1,222 @@
+"""Folders and files by their addresses, on a disk or in an object store: `/crawl/a.warc.gz`, `s3://crawl/a.warc.gz`.
+
+pyarrow does the work. It is loaded only for addresses of object stores, and by engines that treat disks and stores alike.
+"""
+
+import contextlib
+import io
+import os
+import re
+import secrets
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from pagekin.errors import PagekinError
+from pagekin.store.disk import is_full
+
+SCHEMES = ("s3", "gs", "abfs", "hdfs")
+"""The object stores that addresses may begin with. S3 is tested; the others are left to pyarrow."""
+_ADDRESS = re.compile(rf"({'|'.join(SCHEMES)})://[^/]", re.IGNORECASE)
+_BUFFER = 1 << 20
+"""Bytes that are asked of an object store at a time."""
+_STEP = 4 << 20
+TEMPORARY = ".work-"
+"""How the names of files begin that are not written to their ends."""
+
+
+class StorageError(PagekinError):
+    """An object store or a shared disk that does not do as asked; the message says what was tried."""
+
+    may_pass = True
+
+
+class MissingFileError(StorageError):
+    """A file that is not there."""
+
+
+def is_remote(address: str | os.PathLike[str]) -> bool:
+    """Return whether an address leads to an object store."""
+    return isinstance(address, str) and _ADDRESS.match(address) is not None
+
+
+@contextlib.contextmanager
+def _reaching(address: str) -> Iterator[None]:
+    """Say which address failed, in place of an error of the library."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise MissingFileError(f"{address} does not exist.") from error
+    except (OSError, ValueError, NotImplementedError) as error:
+        if is_full(error):
+            raise
+        said = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise StorageError(f"{address} cannot be used: {said.rstrip('.')}.") from error
+
+
+def _file_system(address: str) -> tuple[Any, str]:
+    """Return the file system of an address, and the path in it."""
+    if not is_remote(address):
+        return _local(), str(Path(address).absolute())
+    scheme, _, path = address.partition("://")
+    if scheme.lower() == "s3":
+        return _s3(path.partition("/")[0]), path.rstrip("/")
+    from pyarrow import fs
+
+    with _reaching(address):
+        system, path = fs.FileSystem.from_uri(address)
+        return system, path.rstrip("/")
+
+
+@cache
+def _local() -> Any:
+    return _pyarrow_fs().LocalFileSystem()
+
+
+def _s3(bucket: str) -> Any:
+    """Return the S3 of the environment: AWS_ENDPOINT_URL and AWS_REGION, or else the region that the bucket is in."""
+    endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    with _reaching(f"s3://{bucket}"):
+        return _s3_at(endpoint, region or (None if endpoint else _pyarrow_fs().resolve_s3_region(bucket)))
+
+
+@cache
+def _s3_at(endpoint: str | None, region: str | None) -> Any:
+    return _pyarrow_fs().S3FileSystem(endpoint_override=endpoint, region=region)
+
+
+def _pyarrow_fs() -> Any:
+    try:
+        from pyarrow import fs
+    except ImportError:
+        raise StorageError("addresses of object stores need pyarrow: pip install pyarrow") from None
+    return fs
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file of an object store. That it cannot be reached is no damage of an archive, and raises an error of its own."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        system, path = _file_system(address)
+        with _reaching(address):
+            self._file = system.open_input_file(path)
+            self._size = int(self._file.size())
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._at
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
+        return self._at
+
+    def readinto(self, buffer: object) -> int:
+        view = cast(memoryview, buffer)
+        with _reaching(self._address):
+            piece = self._file.read_at(max(0, min(len(view), self._size - self._at)), self._at)
+        view[: len(piece)] = piece
+        self._at += len(piece)
+        return len(piece)
+
+    def close(self) -> None:
+        if not self.closed and hasattr(self, "_file"):
+            self._file.close()
+        super().close()
+
+
+def open_file(address: str) -> BinaryIO:
+    """Open a file on a disk or in an object store for reading."""
+    if is_remote(address):
+        return cast(BinaryIO, io.BufferedReader(_RemoteFile(address), _BUFFER))
+    return Path(address).open("rb")
+
+
+def file_stamp(address: str) -> tuple[int, int]:
+    """Return the size of a file and when it was changed, in nanoseconds since 1970; (-1, -1) if there is none."""
+    if not is_remote(address):
+        try:
+            status = os.stat(address)  # noqa: PTH116 - a folder may hold a million files, and a Path of each takes longer
+        except OSError:
+            return -1, -1
+        return status.st_size, status.st_mtime_ns
+    system, path = _file_system(address)
+    with _reaching(address):
+        found = system.get_file_info(path)
+        return (int(found.size), int(found.mtime_ns or 0)) if found.is_file else (-1, -1)
+
+
+class Storage:
+    """A folder on a disk or in an object store. Its files appear whole or not at all."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address.rstrip("/")
+        self._system, self._root = _file_system(self.address)
+        self._renames = not is_remote(address)
+
+    def read(self, name: str) -> bytes:
+        """Return what a file holds; MissingFileError if there is none."""
+        with (
+            _reaching(self._address_of(name)),
+            self._system.open_input_stream(self._path(name), compression=None) as stream,
+        ):
+            return bytes(stream.read())
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a small file."""
+        with self._writing(name) as stream:
+            stream.write(data)
+
+    def upload(self, file: Path, name: str) -> None:
+        """Copy a file of this machine."""
+        with file.open("rb") as source, self._writing(name) as stream:
+            while piece := source.read(_STEP):
+                stream.write(piece)
+
+    def download(self, name: str, file: Path) -> None:
+        """Copy a file to this machine."""
+        with file.open("wb") as target, _reaching(self._address_of(name)):
+            stream = self._system.open_input_stream(self._path(name), compression=None)
+            with stream:
+                while piece := stream.read(_STEP):
+                    target.write(piece)
+
+    def names(self) -> list[str]:
+        """Return the names of all files in the folder and below, sorted; none if there is no such folder."""
+        from pyarrow import fs
+
+        with _reaching(self.address):
+            chosen = fs.FileSelector(self._root, allow_not_found=True, recursive=True)
+            found = [info.path for info in self._system.get_file_info(chosen) if info.is_file]
+        return sorted(path.removeprefix(f"{self._root}/") for path in found)
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with contextlib.suppress(MissingFileError), _reaching(self._address_of(name)):
+            self._system.delete_file(self._path(name))
+
+    @contextlib.contextmanager
+    def _writing(self, name: str) -> Iterator[Any]:
+        """Give a stream to write a file by. An object store shows it at its end; on a disk it is given its name then."""
+        written = f"{TEMPORARY}{secrets.token_hex(8)}" if self._renames else name
+        with _reaching(self._address_of(name)):
+            if self._renames:
+                self._system.create_dir(str(Path(self._path(name)).parent), recursive=True)
+            with self._system.open_output_stream(self._path(written), compression=None) as stream:
+                yield stream
+            if self._renames:
+                self._system.move(self._path(written), self._path(name))
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    def _address_of(self, name: str) -> str:
+        return f"{self.address}/{name}"

@@ -1,0 +1,129 @@
+"""Builds on a Spark cluster give the bytes of builds on one machine: whatever fails on the way, wherever the files lie."""
+
+import gzip
+import json
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from pagekin.bags import Strategy
+from pagekin.cli.app import app, load_verbs
+from pagekin.clusters import ClusterSettings
+from pagekin.engines import BuildRecipe, BuildReport, ClusterPlan, build_here, build_on_spark
+from pagekin.engines.spark import UnreadFilesError
+from pagekin.hypertext import ReadPlan
+from pagekin.store import Storage, fetch, open_kin
+from tests.sources.making import html, http, members, warc
+
+from .collections import files_of
+from .spark_cluster import SparkCluster
+
+SMALL = 1 << 20
+"""Bytes of a task, so that small archives have several."""
+
+
+def run(*arguments: str | Path) -> str:
+    """Run the command in this process, which has a session."""
+    load_verbs()
+    done = CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def build(plan: ReadPlan, out: Path | str, shards: int) -> None:
+    """Build on this machine."""
+    build_here(plan, out, shards, BuildRecipe(Strategy(), ClusterSettings(), text=True))
+
+
+def build_there(plan: ReadPlan, cluster: ClusterPlan, **options: Any) -> BuildReport:
+    """Build on the cluster."""
+    return build_on_spark(plan, cluster, BuildRecipe(Strategy(), ClusterSettings(), text=True), **options)
+
+
+@pytest.fixture
+def archives(tmp_path: Path) -> list[Path]:
+    """Three archives whose pages link to each other; one of them ends in the middle of a record."""
+    paths = []
+    for name in "abc":
+        records = [
+            warc(f"http://{name}.test/{i}", http(html(i, 300) + b"<a href=http://b.test/%d>stone %d</a> granite mica" % (i, i)))
+            for i in range(12)
+        ]  # fmt: skip
+        packed = b"".join(members(records))
+        paths.append(tmp_path / f"{name}.warc.gz")
+        paths[-1].write_bytes(packed[:-200] if name == "b" else packed)
+    return paths
+
+
+def test_the_demo_web_by_the_command(cluster: SparkCluster, tmp_path: Path) -> None:
+    there, here = tmp_path / "there.kin", tmp_path / "here.kin"
+    said = run(
+        "build", "demo", "--engine", "spark", "--master", cluster.master, "--out", there, "--shards", "3", "--json"
+    )
+    assert json.loads(said)["pages"] == 968
+    build(ReadPlan(["demo"], here), here, 3)
+    assert files_of(there) == files_of(here)
+
+
+def test_webkb_with_a_worker_that_is_killed_while_it_reads(cluster: SparkCluster, data: Path, tmp_path: Path) -> None:
+    there, here = tmp_path / "there.kin", tmp_path / "here.kin"
+    plan = ReadPlan([str(data / "webkb" / "webkb.warc.gz")], here)
+    killed: list[float] = []
+
+    def kill(stage: str, share: float) -> None:
+        if stage == "reading" and not killed:
+            killed.append(share)
+            cluster.kill_worker()
+            cluster.start_worker()
+
+    build_there(plan, ClusterPlan(there, 4, task_bytes=SMALL), progress=kill)
+    assert killed
+    build(plan, here, 4)
+    assert files_of(there) == files_of(here)
+
+
+def test_a_file_that_cannot_be_read_fails_the_job_or_is_named_and_what_was_read_is_kept(
+    cluster: SparkCluster, archives: list[Path], tmp_path: Path
+) -> None:
+    there, here = tmp_path / "there.kin", tmp_path / "here.kin"
+    missing = tmp_path / "missing.warc.gz"
+    plan = ReadPlan([*map(str, archives), str(missing)], there)
+    with pytest.raises(UnreadFilesError, match=r"1 of 4 files .*\n.*missing\.warc\.gz does not exist"):
+        build_there(plan, ClusterPlan(there, 2))
+    assert len(Storage(str(there / ".resume" / "parts")).names()) == 3
+    build(replace(plan, sources=list(map(str, archives))), here, 2)
+    # Whoever reads this file again sees other pages, though by size and time it is the same.
+    status = archives[0].stat()
+    archives[0].write_bytes(bytes(status.st_size))
+    os.utime(archives[0], ns=(status.st_atime_ns, status.st_mtime_ns))
+    notes: list[str] = []
+    report = build_there(plan, ClusterPlan(there, 2, max_failed_files=1), note=notes.append)
+    assert notes == [f"left out: {missing} does not exist."]
+    assert list(report.failed_files) == [str(missing)]
+    assert files_of(there) == files_of(here)
+    assert open_kin(there).facts["damaged"] == 1
+
+
+def test_from_an_object_store_to_an_object_store_and_back(
+    cluster: SparkCluster, bucket: str, archives: list[Path], tmp_path: Path
+) -> None:
+    store = Storage(bucket)
+    for archive in archives:
+        store.upload(archive, f"warc/{archive.name}")
+    named = "".join(f"warc/{archive.name}\n" for archive in archives)
+    store.write("lists/warc.paths.gz", gzip.compress(named.encode()))
+    out = f"{bucket}/indexes/crawl.kin"
+    for _again in range(2):
+        run("build", f"{bucket}/lists/warc.paths.gz", "--engine", "spark", "--out", out, "--shards", "2", "--quiet")
+    here = tmp_path / "here.kin"
+    build(ReadPlan(list(map(str, archives)), here), here, 2)
+    run("fetch", out, "--out", tmp_path / "fetched.kin")
+    assert files_of(tmp_path / "fetched.kin") == files_of(here)
+    fetch(out, tmp_path / "shard.kin", shard=1)
+    folder = open_kin(here).facts["shards"][1]["folder"]
+    assert files_of(tmp_path / "shard.kin") == files_of(here / folder)
+    assert not [name for name in Storage(out).names() if name.startswith(".resume")]

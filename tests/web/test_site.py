@@ -1,0 +1,147 @@
+"""A published site in a browser: related pages, and search without a server, under a strict policy, also below a path."""
+
+import shutil
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+import Stemmer
+
+from pagekin.site import SitePlan, publish_site
+from pagekin.text import IRREGULAR, TextIndex, parse_query, tokens
+from tests.site.manuals import TOPICS, write_manual
+
+from .browser import NARROW, WIDE, Visitor, barriers, overflow, static_site
+
+STRICT = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; "
+    "require-trusted-types-for 'script'"
+)
+BELOW = "preview-42/docs"
+OWN_SEARCH = """window.addEventListener("keydown", (event) => {
+  if (event.key === "k" && event.ctrlKey) { event.preventDefault(); document.body.dataset.opened = "theirs"; }
+});"""
+
+
+@pytest.fixture(scope="module")
+def manual(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """(a folder with the manual at its root and below a path, the manual's collection)."""
+    where = tmp_path_factory.mktemp("manual")
+    root = write_manual(where / "public")
+    (root / "own.js").write_text(OWN_SEARCH)
+    other = root / "kitchen/part4.html"
+    other.write_text(
+        other.read_text(encoding="utf-8").replace("</head>", '<script src="../own.js" defer></script></head>')
+    )
+    publish_site(SitePlan(root, collection=where / "manual.kin", workers=1))
+    shutil.copytree(root, where / "below" / BELOW)
+    shutil.copytree(where / "below", root, dirs_exist_ok=True)
+    return root, where / "manual.kin"
+
+
+def ask(page: Any, query: str) -> list[str]:
+    """The titles that the search box shows for a query."""
+    page.keyboard.press("Control+k")
+    page.locator("dialog input").fill(query)
+    page.wait_for_selector(".pagekin-status:not(:empty)")
+    titles: list[str] = page.locator(".pagekin-hits a").all_inner_texts()
+    return titles
+
+
+@pytest.mark.parametrize("path", ["", f"{BELOW}/"])
+def test_related_pages_and_a_misspelt_word_lead_to_pages_wherever_the_site_is(
+    visit: Visitor, manual: tuple[Path, Path], path: str
+) -> None:
+    with static_site(manual[0], Content_Security_Policy=STRICT) as (site, asked):
+        page = visit(site, f"{path}volcano/part1.html", width=WIDE)
+        assert page.locator(".pagekin-related li a").count() >= 3
+        assert "Kitchen part" in ask(page, "sauecpan")[0]  # two letters exchanged
+        assert "saucepan" in page.inner_text(".pagekin-status")
+        assert page.locator(".pagekin-hits mark").count() > 0
+        assert barriers(page) == []
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_url(f"{site}{path}kitchen/*.html")
+        with page.expect_navigation(wait_until="load"):
+            page.locator(".pagekin-related li a").first.click()
+        assert page.locator(".pagekin-related li a").count() >= 3
+        assert all(status in (200, 304) for _path, status in asked)
+        assert all(one.startswith(f"/{path}") for one, _status in asked if "favicon" not in one)
+
+
+def test_links_are_there_without_javascript_and_nothing_is_wider_than_a_telephone(
+    visit: Visitor, manual: tuple[Path, Path]
+) -> None:
+    with static_site(manual[0], Content_Security_Policy=STRICT) as (site, _asked):
+        page = visit(site, "orbit/part2.html", javascript=False)
+        assert page.locator(".pagekin-related li a").count() >= 3
+        page = visit(site, "orbit/part2.html", width=NARROW)
+        page.get_by_role("button", name="Search").click()
+        page.locator("dialog input").fill("rocket thruster")
+        page.wait_for_selector(".pagekin-hits a")
+        assert overflow(page) == []
+        page.keyboard.press("Escape")
+        assert not page.locator("dialog").is_visible()
+        page = visit(site, "pagekin/?q=colander")
+        page.wait_for_selector(".pagekin-hits a")
+        assert "Kitchen" in page.inner_text(".pagekin-hits")
+        assert barriers(page) == []
+        assert (
+            "Volcano" in page.inner_text(".pagekin-topics") or "volcano" in page.inner_text(".pagekin-topics").lower()
+        )
+
+
+def test_a_search_of_the_sites_own_keeps_its_key(visit: Visitor, manual: tuple[Path, Path]) -> None:
+    with static_site(manual[0], Content_Security_Policy=STRICT) as (site, _asked):
+        page = visit(site, "kitchen/part4.html")
+        page.keyboard.press("Control+k")
+        assert page.get_attribute("body", "data-opened") == "theirs"
+        assert not page.locator("dialog").is_visible()
+        page.get_by_role("button", name="Search").click()
+        assert page.locator("dialog").is_visible()
+
+
+def test_the_script_stems_and_divides_words_as_the_index_does(visit: Visitor, manual: tuple[Path, Path]) -> None:
+    text = Path(__file__).parents[2].joinpath("docs/architecture.md").read_text(encoding="utf-8")
+    text += " Größe naïve ΣΊΣΥΦΟΣ книги 東京都に ﾊﾟ re\u00adlation os_path don't 3.11 e\u0301t\u00e9"
+    expected = sorted(set(tokens(text)))
+    plain = [word for word in expected if len(word) > 2 and word.isascii() and word not in IRREGULAR]
+    with static_site(manual[0]) as (site, _asked):
+        page = visit(site, "index.html")
+        assert sorted(page.evaluate("text => [...new Set(pagekin.words(text))]", text)) == expected
+        stems = page.evaluate("words => words.map(pagekin.stem)", plain)
+    assert stems == Stemmer.Stemmer("porter").stemWords(plain)
+
+
+def test_the_order_is_that_of_the_collections_own_search(visit: Visitor, manual: tuple[Path, Path]) -> None:
+    """The static files round what words add to scores to 4 bits: pages of clearly different scores keep their order."""
+    root, kin = manual
+    index = TextIndex.at(kin)
+    with static_site(root) as (site, _asked):
+        page = visit(site, "index.html")
+        for topic, words in TOPICS.items():
+            for query in (topic, words.split()[3], f"{words.split()[2]} {words.split()[4]}"):
+                found = page.evaluate("q => pagekin.search(q + ' ', 20)", query)
+                hits = index.search(parse_query(query), 20)
+                known = {index.corpus.page_url(one): score for one, score in zip(hits.pages, hits.scores, strict=True)}
+                scores = [known.get(one["url"].replace(site, "http://localhost/")) for one in found]
+                assert len([one for one in scores if one is not None]) == len(known)
+                best = max(known.values())
+                assert all(a is None or b is None or a > b - 0.2 * best for a, b in pairwise(scores)), query
+
+
+def test_a_word_that_no_page_has_and_a_site_without_its_files_are_said_so(
+    visit: Visitor, manual: tuple[Path, Path], tmp_path: Path
+) -> None:
+    with static_site(manual[0]) as (site, _asked):
+        page = visit(site, "index.html")
+        assert ask(page, "zzzzqqqq") == []
+        assert "No page has" in page.inner_text(".pagekin-status")
+    shutil.copytree(manual[0], tmp_path / "broken")
+    (tmp_path / "broken/pagekin/search/meta.json").unlink()
+    with static_site(tmp_path / "broken") as (site, _asked):
+        page = visit(site, "index.html")
+        assert ask(page, "rocket") == []
+        assert "reload" in page.inner_text(".pagekin-status")
+    visit.problems[:] = [one for one in visit.problems if "404" not in one]
