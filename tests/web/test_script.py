@@ -225,6 +225,15 @@ def test_words_of_pages_that_mean_harm_are_text(visit: Any, hostile_site: str) -
     assert page.locator(".words li").first.inner_text().startswith("<img src=x onerror=al")
 
 
+@pytest.mark.parametrize("path", ["", "tree/clusters", "find?q=volcano", "page?url=http%3A%2F%2Felements.example%2Fcarbon.html"])
+def test_what_scripts_add_moves_nothing(visit: Any, demo_site: str, path: str) -> None:
+    places = """() => [...document.querySelectorAll("main h1, main h2, main li, main figcaption, footer")]
+        .map((one) => [one.textContent.trim().slice(0, 40), one.getBoundingClientRect().top])"""
+    with_script, without = (visit(demo_site, path, javascript=it).evaluate(places) for it in (True, False))
+    assert len(with_script) > 10
+    assert with_script == without
+
+
 def test_the_buttons_of_a_map_cover_no_name_below_it(visit: Any, demo_site: str) -> None:
     page = visit(demo_site, "")
     # As on maps of many small topics, whose names fill the lines below.

@@ -1,5 +1,5 @@
 "use strict";
-// Everything on these pages works without this file. It adds: keys that walk results, other words and filters without a
+// These pages work without this file. It adds: keys that walk results, other words and filters without a
 // new page, words while one types, and maps that can be enlarged.
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const on = (who, what, act, how) => who.addEventListener(what, act, how);
@@ -225,15 +225,15 @@ function enlarge(map) {
   const ways = [
     ["+", "Enlarge", () => zoom(0.6)], ["−", "Make smaller", () => zoom(1 / 0.6)], ["All", "Show all", () => move(whole)],
   ];
-  const frame = make("div", "zoomed"), buttons = make("div", "zooms");
+  // The frame is the page's: a new one would move things.
+  const frame = map.parentElement, buttons = make("div", "zooms");
   for (const [sign, name, action] of ways) {
     const button = make("button", "", { type: "button", title: name, "aria-label": name });
     button.textContent = sign;
     on(button, "click", action);
     buttons.append(button);
   }
-  map.before(frame);
-  frame.append(map, buttons);
+  frame.append(buttons);
 
   on(frame, "keydown", (event) => {
     const way = ways[{ "+": 0, "=": 0, "-": 1, "0": 2 }[event.key]];
