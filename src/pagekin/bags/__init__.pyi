@@ -16,6 +16,7 @@ from .copies import (
     has_sketches,
 )
 from .cutting import BagCut, cut_bags, find_bag_cut
+from .delta import NOWHERE, BaseReader, ReplacedColumns, make_delta_bags, touched_targets
 from .epoch import (
     EpochColumns,
     EpochPart,
@@ -69,6 +70,7 @@ __all__ = [
     "BAG_ARRAYS",
     "EMPTY_PLACE",
     "NEAR_COPY",
+    "NOWHERE",
     "NO_SKETCH",
     "PRESETS",
     "SKETCH_PLACES",
@@ -77,6 +79,7 @@ __all__ = [
     "BagMatrix",
     "BagWorkshop",
     "Bags",
+    "BaseReader",
     "CopyIndex",
     "DocumentLinks",
     "EpochColumns",
@@ -87,6 +90,7 @@ __all__ = [
     "LinkUse",
     "NamedLinks",
     "Origin",
+    "ReplacedColumns",
     "Signals",
     "Signature",
     "Strategy",
@@ -134,6 +138,7 @@ __all__ = [
     "link_weights",
     "load_strategy",
     "make_bags",
+    "make_delta_bags",
     "make_vocabulary",
     "merge",
     "mix64",
@@ -157,6 +162,7 @@ __all__ = [
     "strategy_of_index",
     "sum_frequencies",
     "sum_tallies",
+    "touched_targets",
     "weigh",
     "word_hash",
     "write_epoch",

@@ -38,7 +38,7 @@ from pagekin.store import (
 )
 
 if TYPE_CHECKING:
-    from pagekin.bags._kernels.keep import KeptWords
+    from pagekin.bags._kernels.keep import KeptWords, Rules
     from pagekin.bags._kernels.merge import Scales, TermOrder
 
 _TOPICAL_ENDS = (Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END)
@@ -77,7 +77,7 @@ def make_bags(
         kept, window_words = keep(
             corpus, strategy, words, judged.uses, room.folder, progress, threads, memory=writer.memory
         )
-        _sketch(kept, words, writer)
+        put_sketches(kept, words, writer)
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
         raw = merge(corpus, strategy, words, kept, citing, room.folder, progress, threads, memory=writer.memory)
@@ -104,14 +104,10 @@ def keep(
     Links that say nothing of their target, by the `uses` of all anchors, are left out, furniture with its words, in windows
     too. Return also the mean number of kept words to the left and to the right of an anchor that counts (section 3.1).
     """
-    from pagekin.bags._kernels.keep import Anchors, KeptWords, Rules, keep_words
+    from pagekin.bags._kernels.keep import Anchors, KeptWords, keep_words
 
     page_anchors = np.asarray(corpus.pages.anchors, dtype=np.int64)
-    window = strategy.window
-    ends = np.zeros(64, dtype=np.bool_)
-    ends[list(WINDOW_ENDS[window.kind])] = True
-    size = window.size if window.kind == "basic" else min(window.size, DYNAMIC_SIZE)
-    rules = Rules(words.stem_of, ends, size, without_crumbs)
+    rules = kept_rules(strategy, words, without_crumbs)
     citing = citing_pages(corpus)
 
     def batch(first: int, last: int) -> KeptWords:
@@ -155,7 +151,18 @@ def keep(
     return kept, (left / max(count, 1), right / max(count, 1))
 
 
-def _sketch(kept: "KeptWords", words: Vocabulary, writer: KinWriter) -> None:
+def kept_rules(strategy: Strategy, words: Vocabulary, without_crumbs: bool = False) -> "Rules":
+    """Return which words a strategy keeps, and where windows end."""
+    from pagekin.bags._kernels.keep import Rules
+
+    window = strategy.window
+    ends = np.zeros(64, dtype=np.bool_)
+    ends[list(WINDOW_ENDS[window.kind])] = True
+    size = window.size if window.kind == "basic" else min(window.size, DYNAMIC_SIZE)
+    return Rules(words.stem_of, ends, size, without_crumbs)
+
+
+def put_sketches(kept: "KeptWords", words: Vocabulary, writer: KinWriter) -> None:
     """Write every page's sketch as `copy.rows`."""
     from pagekin.bags._kernels.sketch import sketch_pages
 

@@ -45,10 +45,11 @@ class HostLinks(NamedTuple):
     """What counting over them may take."""
 
 
-def folder_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
-    """Return a hash of the folder that each page lies in: its address up to the last slash."""
-    folders = (corpus.page_url(page).partition("?")[0].rpartition("/")[0] for page in range(len(corpus)))
-    return np.fromiter(map(prefix_hash, folders), np.uint64, len(corpus))
+def folder_hashes(corpus: Corpus, pages: Array | None = None) -> npt.NDArray[np.uint64]:
+    """Return a hash of the folder that each page, or each of some, lies in: its address up to the last slash."""
+    some = range(len(corpus)) if pages is None else pages.tolist()
+    folders = (corpus.page_url(page).partition("?")[0].rpartition("/")[0] for page in some)
+    return np.fromiter(map(prefix_hash, folders), np.uint64, len(some))
 
 
 def menu_keys(links: HostLinks, page_folder: Array, url_hash: Array) -> npt.NDArray[np.uint64]:
@@ -66,20 +67,39 @@ def classify_by_epoch(corpus: Corpus, common: Array, navigation: Array, listing:
     if not len(corpus):
         return uses
     page_host = np.asarray(corpus.pages.host, dtype=np.int64)
-    hashes = host_hashes(corpus)
-    common_host = np.array([host_hash(host_of(corpus.url(url)).encode()) for url in common.tolist()], dtype=np.uint64)
-    listed = np.isin(corpus.pages.url, listing)
-    folders, urls = folder_hashes(corpus), hash_names(corpus.urls)
+    judge = EpochJudge(corpus, common, navigation, listing)
     for links in read_host_links(corpus, page_host):
-        own = hashes[page_host[links.pages]]
-        place = np.minimum(np.searchsorted(common, links.targets), max(len(common) - 1, 0))
-        furniture = is_among(links.texts ^ own, navigation) | is_among(menu_keys(links, folders, urls), navigation)
-        furniture &= links.texts != 0
-        if len(common):
-            furniture |= (common[place] == links.targets) & (common_host[place] == own)
-        uses[links.anchors[furniture]] = LinkUse.FURNITURE
-        uses[links.anchors[~furniture & listed[links.pages]]] = LinkUse.LISTED
+        uses[links.anchors] = judge.uses(links)
     return uses
+
+
+class EpochJudge:
+    """Says what links of a corpus's pages are good for, by what an epoch decided."""
+
+    def __init__(self, corpus: Corpus, common: Array, navigation: Array, listing: Array) -> None:
+        """Take what `JudgedLinks` names, with the URL numbers of the corpus."""
+        self._corpus, self._common, self._navigation, self._listing = corpus, common, navigation, listing
+        hosts = (host_hash(host_of(corpus.url(url)).encode()) for url in common.tolist())
+        self._common_host = np.fromiter(hosts, np.uint64, len(common))
+        self._page_host = np.asarray(corpus.pages.host, dtype=np.int64)
+        self._hosts, self._urls = host_hashes(corpus), hash_names(corpus.urls)
+
+    def uses(self, links: HostLinks) -> npt.NDArray[np.uint8]:
+        """Return the `LinkUse` of each of some links."""
+        pages, place_of = np.unique(links.pages, return_inverse=True)
+        own = self._hosts[self._page_host[links.pages]]
+        folders = folder_hashes(self._corpus, pages)
+        by_place = links._replace(pages=place_of)
+        navigation = self._navigation
+        furniture = is_among(links.texts ^ own, navigation) | is_among(
+            menu_keys(by_place, folders, self._urls), navigation
+        )
+        furniture &= links.texts != 0
+        if len(self._common):
+            place = np.minimum(np.searchsorted(self._common, links.targets), len(self._common) - 1)
+            furniture |= (self._common[place] == links.targets) & (self._common_host[place] == own)
+        listed = np.isin(np.asarray(self._corpus.pages.url)[pages], self._listing)[place_of]
+        return np.where(furniture, LinkUse.FURNITURE, np.where(listed, LinkUse.LISTED, LinkUse.COUNTS)).astype(np.uint8)
 
 
 def read_host_links(

@@ -88,12 +88,12 @@ def emit_visits(
         counts = kept.spans[anchors, 1] >= 0
         if sites is not None:
             counts &= sites[targets] != sites[page_url[pages]]
-        links = _Links(targets, page_url[pages], hosts[pages], anchors - bounds[pages], anchors, pages, counts)
-        yield reduce_visits([_visits(corpus, strategy, words, kept, links)], strategy)
+        links = VisitingLinks(targets, page_url[pages], hosts[pages], anchors - bounds[pages], anchors, pages, counts)
+        yield reduce_visits([make_visits(corpus, strategy, words, kept, links)], strategy)
 
 
-class _Links(NamedTuple):
-    """Links of a batch of pages to other shards."""
+class VisitingLinks(NamedTuple):
+    """Links of a batch of pages to other shards; pages and anchors are numbered as `KeptWords` has them."""
 
     targets: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int64]
@@ -104,7 +104,7 @@ class _Links(NamedTuple):
     counts: npt.NDArray[np.bool_]
 
 
-def _visits(corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: _Links) -> Visits:
+def make_visits(corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: VisitingLinks) -> Visits:
     """Return all of some links as visits."""
     from pagekin.bags._kernels.keep import LEFT_OUT
     from pagekin.bags._kernels.merge import hash_links
@@ -150,7 +150,7 @@ def _visits(corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWo
     )
 
 
-def _by_page(links: _Links, pages: int) -> npt.NDArray[np.uint64]:
+def _by_page(links: VisitingLinks, pages: int) -> npt.NDArray[np.uint64]:
     """Return the hosts of links by the number of their page."""
     hosts = np.zeros(pages, np.uint64)
     hosts[links.pages] = links.hosts

@@ -12,7 +12,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, nmdf_parameters, normalised, scaled_frequencies
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus
-from pagekin.store import KinWriter, Progress, batch_ranges, smallest_uint
+from pagekin.store import Array, KinWriter, Progress, batch_ranges, smallest_uint
 
 BATCH_ENTRIES = 1 << 17
 """Entries that are weighed at a time: they stay in the processor's cache."""
@@ -20,11 +20,12 @@ BATCH_ENTRIES = 1 << 17
 
 def weigh(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, frequencies: Frequencies, writer: KinWriter,
-    progress: Progress,
+    progress: Progress, sites: Array | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write weights by the frequencies of a whole collection, of which these bags may be a part; return facts about them.
 
-    Weights are normalised to sum 1. Terms are numbered as bags hold them, unused ones not at all.
+    Weights are normalised to sum 1. Terms are numbered as bags hold them, unused ones not at all. `sites` are those of the bags,
+    where they are known from elsewhere.
     """
     bags, total = len(raw.urls), int(raw.offsets[-1])
     used = raw.by_rank[raw.df[raw.by_rank] > 0]
@@ -55,7 +56,9 @@ def weigh(
     writer.put("bag.url", raw.urls)
     writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
     writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))
-    sites, site_rule = site_numbers(corpus, raw.urls)
+    site_rule = ""
+    if sites is None:
+        sites, site_rule = site_numbers(corpus, raw.urls)
     writer.put("bag.site", sites.astype(smallest_uint(int(sites.max(initial=0)))))
     writer.put("bagterm.hash", hashes)
     writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))

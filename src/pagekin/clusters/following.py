@@ -69,6 +69,43 @@ def follow_trees(
     return FollowedTrees(followed + ([documents] if len(documents) > 1 else []), fresh)
 
 
+def join_clusters(
+    corpus: Corpus, base: Corpus, trees: Sequence[Tree], workshop: BagWorkshop, threads: int = 1
+) -> list[Tree]:
+    """Return the trees of a base with the pages of a delta: those that the base has, too, as they stand there, others where they fit.
+
+    Other pages join the cluster with which they are connected most among the delta's pages, or else the largest one. All nodes
+    stay, also those without pages.
+    """
+    page_before = match_some(base, corpus)
+    page_now = np.full(len(base), -1, np.int64)
+    page_now[page_before[page_before >= 0]] = np.flatnonzero(page_before >= 0)
+    made = []
+    for tree in trees:
+        if tree.name == "clusters":
+            homes = np.where(page_before >= 0, _homes(tree, len(base))[page_before], -1)
+            if (homes >= 0).any():
+                homes = _join(corpus, tree, homes, workshop, 0, no_progress, threads)
+            made.append(_with_pages(tree, np.where(homes >= 0, homes, _largest(tree)), page_now))
+        elif tree.name == "addresses":
+            made.append(_described_by(address_tree(corpus), tree, page_now))
+        else:
+            made.append(_with_same_pages(tree, page_now))
+    return made
+
+
+def _largest(tree: Tree) -> int:
+    """Return the node that holds most pages itself."""
+    return int(np.argmax(np.diff(tree.offsets)))
+
+
+def match_some(base: Corpus, corpus: Corpus) -> npt.NDArray[np.int64]:
+    """Return for each page of a small corpus the page of a base at the same address, -1 if there is none."""
+    urls = (base.urls.find(corpus.urls[url]) for url in corpus.pages.url.tolist())
+    pages = ((base.pages_of(url) or [-1])[0] if url >= 0 else -1 for url in urls)
+    return np.fromiter(pages, np.int64, len(corpus))
+
+
 def _homes(tree: Tree, pages: int) -> npt.NDArray[np.int64]:
     """Return the node that holds each page."""
     homes = np.zeros(pages, np.int64)

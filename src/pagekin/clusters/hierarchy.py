@@ -72,6 +72,13 @@ class Tree:
         held = kept[self.pages]
         return replace(self, pages=self.pages[held], offsets=np.append(0, np.cumsum(held))[self.offsets])
 
+    def without_central(self, hidden: Array) -> "Tree":
+        """Return the same tree described without central pages that are marked."""
+        described = [
+            replace(one, central=tuple(page for page in one.central if not hidden[page])) for one in self.descriptions
+        ]
+        return replace(self, descriptions=described)
+
     def path(self, node: int) -> list[int]:
         """Return the nodes from the root to a node."""
         nodes = [node]

@@ -21,9 +21,9 @@ from pagekin.collection.refinement import AddedTerms, LabelThesaurus, without_ow
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.service import PublishedLabel
 from pagekin.collection.whole import LONGEST, Whole, WholeHits
-from pagekin.hypertext import Corpus, ShortTitles
+from pagekin.hypertext import Corpus, ShortTitles, in_shards_error, open_with_delta
 from pagekin.labels import ContentLabel, leaf_identity, plain_text, read_label_parts, stored_etag
-from pagekin.store import KinError
+from pagekin.store import SHARDS, KinError, open_kin
 from pagekin.text import Query, TextIndex, keep_pages, make_snippet, tokens, unfit_reason
 
 T = TypeVar("T")
@@ -50,7 +50,12 @@ class Collection:
     def __init__(self, name: str, path: Path, compiled: bool = True, hide_path: bool = True, threads: int = 1) -> None:
         self.name, self.path, self._compiled = name, path, compiled
         self._hide_path, self._threads = hide_path, threads
-        self.corpus = Corpus.open(path)
+        kin = open_kin(path)
+        if shards := kin.facts.get(SHARDS):
+            raise in_shards_error(path, len(shards))
+        self.corpus, delta = open_with_delta(kin)
+        self.delta = DeltaPart(self, delta) if delta else None
+        """What was updated since the collection was made as a whole."""
         self._companions: dict[Any, Any] = {}
         self._raw_hits: dict[int, Hit] = {}
 
@@ -100,7 +105,8 @@ class Collection:
     @cached_property
     def whole(self) -> Whole:
         """Return the collection as what is asked in one piece or in shards."""
-        return Whole([self], self.name, self.path, self._compiled, self._hide_path)
+        parts = [self, self.delta] if self.delta else [self]
+        return Whole(parts, self.name, self.path, self._compiled, self._hide_path)
 
     @property
     def related_pages(self) -> RelatedPages:
@@ -110,7 +116,10 @@ class Collection:
     @cached_property
     def trees(self) -> dict[str, Tree]:
         """Return the hierarchies by name."""
-        return {tree.name: tree for tree in read_trees(self.corpus.kin)}
+        trees = read_trees(self.corpus.kin)
+        if self.corpus.hidden is not None:
+            trees = [tree.keep_pages(~self.corpus.hidden).without_central(self.corpus.hidden) for tree in trees]
+        return {tree.name: tree for tree in trees}
 
     @cached_property
     def cluster_of(self) -> npt.NDArray[np.int64]:
@@ -242,8 +251,10 @@ class Collection:
     def show(self, request: messages.ShowRequest) -> Answer:
         """Return documents with the piece of their text that shows best what a query found."""
         started = time.perf_counter()
-        query = parse_query(request.query)
-        hits = (self.hit(page, 0.0, *self.snippet(page, query)) for page in self.pages_of(request.items))
+        query, whole = parse_query(request.query), self.whole
+        places = (whole.pages.place(page) for page in whole.pages_of(request.items))
+        held = ((whole.parts[part], page) for part, page in places)
+        hits = (part.hit(page, 0.0, *part.snippet(page, query)) for part, page in held)
         return self.answer(request, hits, started)
 
     select, expand = selection.select, selection.expand
@@ -313,6 +324,37 @@ class Collection:
     def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
         """Return what was understood of a page."""
         return messages.PageDescription(router=self.name, page=self.whole.describe(request))
+
+
+class DeltaPart(Collection):
+    """The delta of a collection, as a part of its whole: it has the name, the topics and the label of that."""
+
+    def __init__(self, base: Collection, corpus: Corpus) -> None:
+        self.name, self.path, self._compiled = base.name, base.path, base._compiled
+        self._hide_path, self._threads = base._hide_path, base._threads
+        self.corpus, self.delta, self._base = corpus, None, base
+        self._companions = {}
+        self._raw_hits = {}
+
+    @property
+    def whole(self) -> Whole:  # type: ignore[override]
+        """Return the whole that it is a part of."""
+        return self._base.whole
+
+    @property
+    def published(self) -> PublishedLabel:  # type: ignore[override]
+        """Return the label of the whole, by which topics are numbered."""
+        return self._base.published
+
+    @property
+    def has_label(self) -> bool:
+        """Return whether the whole has a label."""
+        return self._base.has_label
+
+    @property
+    def mark(self) -> str:  # type: ignore[override]
+        """Return the identity of the whole."""
+        return self._base.mark
 
 
 def _join_snippet(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:

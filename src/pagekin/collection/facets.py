@@ -1,5 +1,6 @@
 """Counts of the sites, languages and years of the documents that match a query: what filters can be set to."""
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -28,21 +29,30 @@ class Facets:
 
 def count_facets(collection: "Collection", query: str) -> Facets:
     """Count the sites, languages and years of the pages of all documents that match a query."""
-    corpus = collection.corpus
-    matches = collection.text.matching_pages(effective_query(collection, query)[0], collection.documents)
-    dates = np.asarray(corpus.pages.date)[matches].astype(np.int64)
-    dates = dates[dates > 0]
-    years = dates.astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64) + 1970
-    return Facets(
-        _count_values(np.asarray(corpus.pages.host)[matches], corpus.hosts.text),
-        _count_values(np.asarray(corpus.pages.language)[matches], corpus.facts["language_codes"].__getitem__),
-        _count_values(years, lambda year: f"{year:0>4}"),
-        len(np.unique(dates // _DAY)),
-    )
+    asked = effective_query(collection, query)[0]
+    sites, languages, years = Counter[str](), Counter[str](), Counter[str]()
+    days: set[int] = set()
+    for part in collection.whole.parts:
+        corpus = part.corpus
+        matches = part.text.matching_pages(asked, part.documents)
+        dates = np.asarray(corpus.pages.date)[matches].astype(np.int64)
+        dates = dates[dates > 0]
+        of_years = dates.astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64) + 1970
+        days |= set((dates // _DAY).tolist())
+        sites += _count_values(np.asarray(corpus.pages.host)[matches], corpus.hosts.text)
+        codes = corpus.facts["language_codes"]
+        languages += _count_values(np.asarray(corpus.pages.language)[matches], codes.__getitem__)
+        years += _count_values(of_years, lambda year: f"{year:0>4}")
+    return Facets(_ranked(sites), _ranked(languages), _ranked(years), len(days))
 
 
-def _count_values(values: npt.NDArray[Any], name: Callable[[int], str]) -> list[tuple[str, int]]:
-    """Return (name, how often) of each value, the most frequent first, without those that have no name."""
+def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+    """Return (value, how often), the most frequent first."""
+    return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
+
+
+def _count_values(values: npt.NDArray[Any], name: Callable[[int], str]) -> Counter[str]:
+    """Count values by their names, without those that have none."""
     different, counts = np.unique(values, return_counts=True)
-    named = [(name(value), count) for value, count in zip(different.tolist(), counts.tolist(), strict=True)]
-    return sorted((one for one in named if one[0]), key=lambda one: (-one[1], one[0]))
+    named = ((name(value), count) for value, count in zip(different.tolist(), counts.tolist(), strict=True))
+    return Counter({one: count for one, count in named if one})

@@ -26,13 +26,12 @@ class RelatedPages:
 
     def query_of_pages(self, pages: Sequence[int]) -> Query:
         """Return several pages as one query, leaving out those without a bag."""
-        corpus, bags = self.index.corpus, self.index.bags
-        of = corpus.pages.url
-        documents = {page: bags.document(int(of[page])) for page in pages}
-        known = [page for page, document in documents.items() if document >= 0]
-        if not all(_is_bag(bags.bag(documents[page])[1]) for page in known):
-            raise damaged_error(corpus.kin.path, "the weights of a page's words are none")
-        return self.index.query_of([corpus.page_url(page) for page in known])
+        documents = self.index.documents.of_pages(np.array(pages, np.int64))
+        known = documents[documents >= 0].tolist()
+        places = map(self.index.documents.place, known)
+        if not all(_is_bag(shard.bags.bag(own)[1]) for shard, own in places):
+            raise damaged_error(self.index.path, "the weights of a page's words are none")
+        return self.index.query_of([self.index.documents.url(document) for document in known])
 
     def bag(self, url: str) -> Bag:
         """Return a page's bag, to be compared elsewhere; raise a RelatedError if the page cannot be asked about."""

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from pagekin.bags import fold_copies
 from pagekin.collection.messages import Answer, Hit, Item, SelectRequest
 from pagekin.collection.ranking import RankedPage, groups_of
@@ -81,12 +79,12 @@ def _matches(collection: "Collection", request: SelectRequest) -> tuple[dict[int
 
     Then follow what they match, and a note. Sub-clusters stand in the order of their best documents.
     """
-    keep, most = collection.keep(request.filters), len(collection.corpus)
+    whole = collection.whole
     found, query, note = ask_best(
-        collection.whole.words, request.query, request.match,
-        lambda query: collection.text.search(query, most, keep=keep, documents=collection.documents), lambda hits: hits.total,
+        whole.words, request.query, request.match,
+        lambda query: whole.find(query, len(whole.pages), request.filters), lambda hits: hits.total,
     )  # fmt: skip
-    homes = collection.cluster_of[found.pages].tolist() if found.pages else []
+    homes = whole.cluster_of(found.pages).tolist() if found.pages else []
     chosen, pages = _current_set(collection, request.items)
     clusters: dict[int, _Matches] = {}
     documents = _Matches()
@@ -108,16 +106,14 @@ def _current_set(collection: "Collection", items: Iterable[Item] | None) -> tupl
         return None, set()
     chosen = list(items)
     clusters = {number for item in chosen if item.kind == "cluster" and (number := cluster_number(item.url)) >= 0}
-    of = collection.documents
-    own = collection.pages_of(chosen)
-    return clusters, set(np.flatnonzero(np.isin(of, of[own])).tolist()) if own else set()
+    return clusters, collection.whole.same_documents(collection.whole.pages_of(chosen))
 
 
 def _document_hits(collection: "Collection", query: Query, mine: _Matches, most: int) -> list[Hit]:
     """Return the best documents, copies folded, with a piece of their text."""
     if not mine.pages or not most:
         return []
-    heads = fold_copies(collection.sketches(mine.pages), mine.pages)
+    heads = fold_copies(collection.whole.sketches(mine.pages), mine.pages)
     return [
         collection.whole.ranked_hit(
             RankedPage(mine.pages[head], mine.scores[head], tuple(mine.pages[copy] for copy in copies)), query

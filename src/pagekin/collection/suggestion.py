@@ -32,9 +32,10 @@ def suggest(collection: "Collection", request: messages.SuggestRequest) -> Answe
     match the query.
     """
     started = time.perf_counter()
-    given, keep = _current_set(collection, request), collection.keep(request.filters)
+    whole = collection.whole
+    given, keep = _current_set(collection, request), whole.keep(request.filters)
     if request.query and request.preset == "default":
-        others = ~collection.text.matching_pages(parse_query(request.query), collection.documents)
+        others = ~whole.matching_pages(parse_query(request.query))
         keep = others if keep is None else keep & others
     scores = _all_of_clusters(collection, given) if request.preset == "hypursuit1996" else {}
     if request.preset == "default":
@@ -46,20 +47,20 @@ def suggest(collection: "Collection", request: messages.SuggestRequest) -> Answe
     order = sorted((page for page in scores if keep is None or keep[page]), key=lambda page: (-scores[page], page))
     if request.preset == "default":
         order = _without_copies(collection, given, order)
-    hits = (collection.hit(page, scores[page], collection.opening(page)) for page in order[: request.limit])
+    hits = (whole.opening_hit(page, scores[page]) for page in order[: request.limit])
     return collection.answer(request, hits, started, total=len(order), more=len(order) > request.limit)
 
 
 def _current_set(collection: "Collection", request: messages.SuggestRequest) -> list[int]:
     """Return the pages of the current set: those that are named, or the best hits of the query."""
     if request.items or not request.query:
-        return collection.pages_of(request.items)
+        return collection.whole.pages_of(request.items)
     hits = collection.search(messages.SearchRequest(query=request.query, limit=messages.BEST_HITS)).results
     if not hits:
         raise nothing_to_suggest_by(collection.name, request.query)
     if request.preset == "default":
         hits = tuple(hit for hit in hits if hit.score >= _AS_GOOD * hits[0].score)
-    return collection.pages_of(as_items(hits))
+    return collection.whole.pages_of(as_items(hits))
 
 
 def nothing_to_suggest_by(name: str, query: str) -> ServiceError:
@@ -70,13 +71,13 @@ def nothing_to_suggest_by(name: str, query: str) -> ServiceError:
 def _without_copies(collection: "Collection", given: list[int], order: list[int]) -> list[int]:
     """Return pages in order, without copies of given pages and of pages before them."""
     pages = [*given, *order]
-    heads = fold_copies(collection.sketches(pages), pages) if pages else []
+    heads = fold_copies(collection.whole.sketches(pages), pages) if pages else []
     return [page for place, page in enumerate(pages) if heads[place] == place and place >= len(given)]
 
 
 def _shares(collection: "Collection", given: list[int]) -> npt.NDArray[np.float64]:
     """Return the share of the given pages that lies in each sub-cluster, by its number."""
-    counts = np.bincount(collection.cluster_of[given], minlength=1).astype(np.float64) if given else np.zeros(1)
+    counts = np.bincount(collection.whole.cluster_of(given), minlength=1).astype(np.float64) if given else np.zeros(1)
     counts[0] = 0.0
     return counts / max(len(given), 1)
 
@@ -84,9 +85,8 @@ def _shares(collection: "Collection", given: list[int]) -> npt.NDArray[np.float6
 def _all_of_clusters(collection: "Collection", given: list[int]) -> dict[int, float]:
     """Return all pages of the sub-clusters that hold given pages, scored by the share of these that they hold."""
     shares = _shares(collection, given)
-    of = collection.cluster_of
-    inside = np.flatnonzero((of < len(shares)) & (shares[np.minimum(of, len(shares) - 1)] > 0))
-    return dict(zip(inside.tolist(), shares[of[inside]].tolist(), strict=True))
+    inside = collection.whole.pages_in_clusters(shares > 0).tolist()
+    return dict(zip(inside, shares[collection.whole.cluster_of(inside)].tolist(), strict=True))
 
 
 def _central(collection: "Collection", given: list[int]) -> dict[int, float]:
@@ -95,8 +95,7 @@ def _central(collection: "Collection", given: list[int]) -> dict[int, float]:
     shares = _shares(collection, given)
     for number in np.flatnonzero(shares).tolist():
         for place, url in enumerate(collection.label.clusters[number - 1].urls):
-            address = collection.corpus.url_number(url)
-            for page in collection.corpus.pages_of(address)[:1] if address >= 0 else ():
+            for page in collection.whole.pages_of([messages.Item(kind="document", url=url)]):
                 scores[page] = _CENTRAL * float(shares[number]) / (1 + place)
     return scores
 
@@ -116,5 +115,5 @@ def _related(
     except RelatedError:
         return {}
     found = related.index.rank(query, messages.RelatedOptions(k=most, captured_only=True), keep).related
-    captured = related.index.bags.pages(np.array([one.document for one in found], np.int64))
+    captured = related.index.documents.pages(np.array([one.document for one in found], np.int64))
     return dict(zip(captured.tolist(), (one.similarity for one in found), strict=True))

@@ -48,7 +48,7 @@ class KnownWords:
 
     def holds(self, word: str) -> bool:
         """Return whether a page has a word."""
-        return any(part.text.look_up(form_of(word)).pages > 0 for part in self._parts)
+        return any(part.text.holds(form_of(word)) for part in self._parts)
 
     @cached_property
     def near(self) -> NearWords:

@@ -1,6 +1,6 @@
 """A collection in one piece, or the shards of one: searched, and asked for related pages, as one."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
@@ -55,6 +55,7 @@ class Whole:
         self.name, self.path, self._compiled, self._hide_path = name, path, compiled, hide_path
         self.pages = Numbering(len(part.corpus) for part in parts)
         self.words = KnownWords(self.parts)
+        self.has_delta = any(part.corpus.hidden is not None for part in parts)
         if len(self.parts) > 1:
             hosts = HostTitles([part.corpus for part in self.parts])
             for part in self.parts:
@@ -107,7 +108,10 @@ class Whole:
             for hits, first in zip(every, self.pages.bounds, strict=False)
             for page, score in zip(hits.pages, hits.scores, strict=True)
         ]
-        merged.sort()
+        if self.has_delta:  # whose pages stand after all others; ties go by address
+            merged.sort(key=lambda one: (one[0], self.page_url(one[1])))
+        else:
+            merged.sort()
         best = merged[:depth]
         return Hits(sum(totals), [page for _score, page in best], [-score for score, _page in best]), totals
 
@@ -117,11 +121,65 @@ class Whole:
             return []
         places = [self.pages.place(page) for page in pages]
         names = [(part, int(self.parts[part].corpus.pages.url[own])) for part, own in places]
-        numbers = np.array(pages, np.int64)
+        return fold_copies(self.sketches(pages), names)
+
+    # -- its pages ------------------------------------------------------------------------------------------------------
+
+    def pages_of(self, items: Iterable[messages.Item]) -> list[int]:
+        """Return the pages of those items that are documents of the whole."""
+        chosen = list(items)
+        found = []
+        for item in chosen:
+            for part, first in zip(self.parts, self.pages.bounds, strict=False):
+                found += [first + page for page in part.pages_of([item])]
+        return list(dict.fromkeys(found))
+
+    def same_documents(self, pages: Sequence[int]) -> set[int]:
+        """Return all pages of the documents that some pages are of."""
+        found: set[int] = set()
+        for part, _places, own in self.pages.split(np.array(pages, np.int64)) if pages else ():
+            of = self.parts[part].documents
+            found |= (self.pages.bounds[part] + np.flatnonzero(np.isin(of, of[own]))).tolist()
+        return found
+
+    def cluster_of(self, pages: Sequence[int]) -> npt.NDArray[np.int64]:
+        """Return the sub-cluster of each page, by its number in the label; 0 for none."""
+        return self.pages.gather([part.cluster_of for part in self.parts], np.array(pages, np.int64))
+
+    def pages_in_clusters(self, marked: Mask) -> npt.NDArray[np.int64]:
+        """Return the pages, none of them hidden, of the sub-clusters that are marked by their numbers."""
+        found = []
+        for part, first in zip(self.parts, self.pages.bounds, strict=False):
+            of = part.cluster_of
+            inside = (of < len(marked)) & marked[np.minimum(of, len(marked) - 1)]
+            found.append(first + np.flatnonzero(inside if part.corpus.hidden is None else inside & ~part.corpus.hidden))
+        return np.concatenate(found)
+
+    def matching_pages(self, query: Query) -> Mask:
+        """Return whether each page belongs to a document that matches."""
+        return np.concatenate([part.text.matching_pages(query, part.documents) for part in self.parts])
+
+    def keep(self, filters: messages.Filters) -> Mask | None:
+        """Return which pages of the whole pass filters; None if all do."""
+        masks = [part.keep(filters) for part in self.parts]
+        known = [mask for mask in masks if mask is not None]
+        return np.concatenate(known) if known else None
+
+    def find(self, query: Query, depth: int, filters: messages.Filters) -> Hits:
+        """Return the best documents that match and pass filters, by their pages."""
+        return self._find(query, depth, None, [part.keep(filters) for part in self.parts])[0]
+
+    def sketches(self, pages: Sequence[int]) -> npt.NDArray[np.uint16]:
+        """Return the sketches of some pages, one per row."""
         sketches = np.empty((len(pages), SKETCH_PLACES), np.uint16)
-        for part, at, own in self.pages.split(numbers):
+        for part, at, own in self.pages.split(np.array(pages, np.int64)) if pages else ():
             sketches[at] = self.parts[part].sketches(own.tolist())
-        return fold_copies(sketches, names)
+        return sketches
+
+    def opening_hit(self, page: int, score: float) -> Hit:
+        """Return a page as a hit with its beginning."""
+        part, own = self.pages.place(page)
+        return self.parts[part].hit(own, score, self.parts[part].opening(own))
 
     def _raw_hit(self, page: int, score: float) -> Hit:
         part, own = self.pages.place(page)
@@ -156,7 +214,7 @@ class Whole:
     def related(self, request: messages.RelatedRequest) -> WholeHits:
         """Return the pages that are most like a page."""
         related, options = self._related_pages(), request.options
-        keep = self._keep(options.filters)
+        keep = self.keep(options.filters)
         try:
             query = self._related_query(related, request)
             if query is None:
@@ -175,12 +233,6 @@ class Whole:
             "alpha": found.alpha, "below_threshold": found.below_threshold, "other_epochs": int(apart),
             "note": " ".join(filter(None, notes)),
         })  # fmt: skip
-
-    def _keep(self, filters: messages.Filters) -> Mask | None:
-        """Return which pages of the whole pass filters; None if all do."""
-        masks = [part.keep(filters) for part in self.parts]
-        known = [mask for mask in masks if mask is not None]
-        return np.concatenate(known) if known else None
 
     def _related_pages(self) -> RelatedPages:
         try:

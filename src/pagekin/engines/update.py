@@ -8,7 +8,9 @@ bytes are those of a build of all sources, but for clusters, which few new pages
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
+from pagekin.engines.delta import FEWEST_PAGES, LARGEST_SHARE, DeltaMaker, DeltaReport, NotInDelta, commit_delta, without_delta
 from pagekin.engines.local import BuildRecipe, BuildReport, build_into, note_lost_directory
 from pagekin.engines.needs import require_room
 from pagekin.engines.shards import build_shards_into
@@ -20,15 +22,22 @@ from pagekin.hypertext import (
     OptOuts,
     PageChanges,
     ReadPlan,
+    ReadReport,
     compare_pages,
+    keep_for_delta,
     no_note,
     open_corpora,
+    read_parts,
+    replaces_sources,
     require_keeping,
     without_known,
 )
 from pagekin.labels import added_terms
 from pagekin.sources import Limits, Unit, plan_units
-from pagekin.store import NO_LIMIT, SHARDS, Kin, KinError, KinWriter, MemoryBudget, Progress, no_progress, open_kin
+from pagekin.store import DELTA, NO_LIMIT, SHARDS, Kin, KinError, KinWriter, MemoryBudget, Progress, no_progress, open_kin
+
+UpdateWay = Literal["auto", "delta", "merge", "erase"]
+"""How an update is made: as its size suggests, by a delta, or by making the collection anew."""
 
 
 @dataclass
@@ -42,6 +51,8 @@ class UpdateReport:
     """Addresses and hosts that are left out from now on."""
     read_before: list[str] = field(default_factory=list)
     """Archives that were not read, as they had been before."""
+    delta: DeltaReport | None = None
+    """What waits in the delta, if the update added to it; None if the collection was made anew."""
 
 
 def update_collection(
@@ -52,6 +63,7 @@ def update_collection(
     base_url: str = "",
     opt_outs: OptOuts = NO_OPT_OUTS,
     expire_before: int = 0,
+    way: UpdateWay = "auto",
     workers: int = 1,
     memory: MemoryBudget = NO_LIMIT,
     progress: Progress = no_progress,
@@ -63,6 +75,10 @@ def update_collection(
     of it before. Addresses of `opt_outs`, with their other names, and hosts stay out of the collection for good, and nothing
     of their records is kept; pages last seen before `expire_before`, in seconds since 1970, may come back. `note` is told
     what people should know.
+
+    A small update is put into a delta beside the collection, which stays as it is; others make the collection anew, and so does
+    every update by the way 'merge'. The way 'erase' does so, too, and nothing stays of what is left out. By the way 'delta' also
+    a small collection gets one.
     """
     open_kin(path)  # a folder that is no collection is refused, not made
     with KinWriter(path, "pagekin update", memory) as writer:
@@ -77,11 +93,58 @@ def update_collection(
         if not units and not fresh and not expire_before:
             return report
         plan = replace(_plan(kin, path, units, workers, memory), opt_outs=wanted, expire_before=expire_before)
+        if way in ("auto", "delta"):
+            done = _try_delta(writer, plan, kin, keeping, way, progress, note)
+            if done is not None:
+                report.delta, report.pages = done
+                return report
+            plan = replace(plan, read_already=True)
         # Names of clusters, and words of the label, may come from pages of which nothing is to be left.
         follow = not (fresh or expire_before)
         report.build = _remake(writer, plan, kin, keeping, progress, note, follow)
     report.pages = compare_pages(before, open_corpora(path))
     return report
+
+
+def _try_delta(
+    writer: KinWriter, plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, progress: Progress, note: Note
+) -> tuple[DeltaReport, PageChanges] | None:
+    """Put an update into a delta; return None if the collection is to be made anew, and tell why."""
+    try:
+        _refuse_delta(plan, kin, keeping, way)
+        units, parts = read_parts(writer, plan, ReadReport({}), progress, note) if plan.units else ([], [])
+        old = keeping.base_parts
+        new = [part for part in keeping.parts if part not in old]
+        work = writer.work / "making"
+        work.mkdir()
+        maker = DeltaMaker(kin, old, [*new, *parts], keeping.opt_outs | plan.opt_outs, work)
+        most = int(kin.facts["pages"] * (1 if way == "delta" else LARGEST_SHARE))
+        keep_for_delta(writer, units, parts, plan.opt_outs, keeping.recipe)
+        progress("delta", 0.0)
+        made = commit_delta(writer, kin, lambda own: maker.make(own, most, plan.workers))
+        progress("delta", 1.0)
+    except NotInDelta as reason:
+        writer.forget_kept()
+        note(f"the collection is made anew: {reason}")
+        return None
+    before = kin.facts.get(DELTA, {})
+    return made, PageChanges(*(getattr(made, name) - before.get(name, 0) for name in PageChanges._fields))
+
+
+def _refuse_delta(plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay) -> None:
+    """Raise NotInDelta with the reason why an update needs the collection made anew."""
+    if SHARDS in kin.facts:
+        raise NotInDelta("it is in shards")
+    if plan.all_captures:
+        raise NotInDelta("every capture is a page by itself")
+    if plan.expire_before:
+        raise NotInDelta("pages expire")
+    if "epoch" not in kin.facts["index"]:
+        raise NotInDelta("an earlier Pagekin indexed it")
+    if replaces_sources(keeping, plan.units):
+        raise NotInDelta("a folder takes the place of what was read of it before")
+    if way == "auto" and kin.facts["pages"] < FEWEST_PAGES:
+        raise NotInDelta(f"it has fewer than {FEWEST_PAGES:,} pages, which takes little time")
 
 
 def compact_collection(
@@ -133,6 +196,7 @@ def _remake(
         note_lost_directory(kin, note)
     if SHARDS in kin.facts:
         return build_shards_into(writer, plan, len(kin.facts[SHARDS]), recipe, progress, note)
+    kin = without_delta(kin)
     before = kin if follow else None
     return build_into(writer, plan, recipe, progress, note, before, added_terms(kin.facts), follow)
 

@@ -90,3 +90,15 @@ class TermColumns(Columns):
 def page_count(kin: Kin) -> int:
     """Return how many pages a collection holds."""
     return len(kin["page.url"])
+
+
+@dataclass(frozen=True)
+class HiddenColumns(Columns):
+    """What a delta hides of its base, by the base's numbers."""
+
+    prefix: ClassVar[str] = "hidden"
+
+    page: npt.NDArray[np.uint32]
+    """Pages, rising, that the delta replaces, or that are gone."""
+    address: npt.NDArray[np.uint32]
+    """Addresses, rising, that are left out for good: as if nobody had named them."""

@@ -16,7 +16,7 @@ from pagekin.hypertext.columns import AnchorColumns, InlinkColumns, PageColumns,
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
 from pagekin.hypertext.streams import StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
-from pagekin.store import SHARDS, Kin, KinError, RaggedBytes, open_kin, rank
+from pagekin.store import DELTA, SHARDS, Kin, KinError, RaggedBytes, open_kin, rank, row_entries
 
 Array = npt.NDArray[Any]
 Table = TypeVar("Table")
@@ -44,6 +44,14 @@ def in_shards_error(path: str | os.PathLike[str], shards: int) -> KinError:
     )
 
 
+def has_delta_error(path: str | os.PathLike[str]) -> KinError:
+    """Return the error of whatever needs a collection without a delta, and is given one that was updated."""
+    return KinError(
+        f"{os.fspath(path)} was updated, and what came and went waits in a delta, which this cannot use. "
+        f"Make it one piece: pagekin compact {os.fspath(path)}"
+    )
+
+
 class _Local(threading.local):
     """A decompressor for each thread, made once: it takes longer to make than a page to decompress."""
 
@@ -60,6 +68,9 @@ class Corpus:
     def __init__(self, kin: Kin) -> None:
         self.kin = kin
         self._term_tables: dict[Hashable, Any] = {}
+        self.hidden: npt.NDArray[np.bool_] | None = None
+        """Pages that a delta replaces, or that are gone; None if there are none."""
+        self._removed: npt.NDArray[np.bool_] | None = None
         self.urls = RaggedBytes.of(kin, "url")
         self.terms = RaggedBytes.of(kin, "term")
         self.titles = RaggedBytes.of(kin, "title")
@@ -75,7 +86,25 @@ class Corpus:
         kin = open_kin(path)
         if shards := kin.facts.get(SHARDS):
             raise in_shards_error(path, len(shards))
+        if DELTA in kin.facts:
+            raise has_delta_error(path)
         return cls(kin)
+
+    def hide(self, pages: Array, removed: Array) -> None:
+        """Let some pages be as if they were not here, with their links, and some addresses as if nobody had named them."""
+        self.hidden = np.zeros(len(self), np.bool_)
+        self.hidden[pages] = True
+        self._removed = np.zeros(len(self.urls), np.bool_)
+        self._removed[removed] = True
+
+    def knows(self, number: int) -> bool:
+        """Return whether an address by its number is one of the collection, and not removed from it."""
+        return number >= 0 and (self._removed is None or not self._removed[number])
+
+    @property
+    def alive(self) -> int:
+        """Return how many pages are not hidden."""
+        return len(self) - (0 if self.hidden is None else int(np.count_nonzero(self.hidden)))
 
     @property
     def facts(self) -> Mapping[str, Any]:
@@ -97,7 +126,7 @@ class Corpus:
         if name is None:
             return -1
         number = self.urls.find(name.encode())
-        return self.home(number) if number >= 0 else -1
+        return self.home(number) if self.knows(number) else -1
 
     def home(self, number: int) -> int:
         """Return the URL that an alias stands for, or the URL itself if it is no alias."""
@@ -127,7 +156,8 @@ class Corpus:
     def pages_of(self, number: int) -> list[int]:
         """Return the pages captured at a URL, the newest first: none, one, or several if all captures were kept."""
         urls = self.kin["page.url"]
-        return list(range(rank(urls, number), rank(urls, number + 1)))
+        pages = range(rank(urls, number), rank(urls, number + 1))
+        return list(pages) if self.hidden is None else [page for page in pages if not self.hidden[page]]
 
     def pages_under(self, prefix: str) -> range:
         """Return the pages whose URL begins with a prefix."""
@@ -198,6 +228,17 @@ class Corpus:
         )  # fmt: skip
         return StreamBatch(words, rare, gaps, kinds, tokens - tokens[0], rares - rares[0], marks - marks[0])
 
+    def stream_some(self, pages: npt.NDArray[np.int64]) -> StreamBatch:
+        """Return the stored streams of some pages, copied one after another, for kernels that call `decode_stream`."""
+        names = (("stream.words",), ("stream.rare",), ("mark.gap", "mark.kind"))
+        arrays: list[Array] = []
+        starts: list[npt.NDArray[np.int64]] = []
+        for offsets, of in zip(self._offsets, names, strict=True):
+            entries = row_entries(offsets, pages)
+            arrays += [np.asarray(self.kin[name])[entries] for name in of]
+            starts.append(np.cumsum(np.append(0, offsets[pages + 1] - offsets[pages])))
+        return StreamBatch(*arrays, *starts)
+
     @cached_property
     def _offsets(self) -> tuple[npt.NDArray[np.int64], ...]:
         """Return where the words, the rare ids and the marks of each page begin.
@@ -242,7 +283,11 @@ class Corpus:
     def anchors_in(self, url: int) -> npt.NDArray[Any]:
         """Return the numbers of all anchors that lead to a URL."""
         offsets = self.kin["inlink.offsets"]
-        return np.asarray(self.kin["inlink.anchors"][int(offsets[url]) : int(offsets[url + 1])])
+        anchors = np.asarray(self.kin["inlink.anchors"][int(offsets[url]) : int(offsets[url + 1])])
+        if self.hidden is None or not len(anchors):
+            return anchors
+        pages = np.searchsorted(self.kin["page.anchors"], anchors.astype(np.int64), side="right") - 1
+        return anchors[~self.hidden[pages]]
 
     def page_of_anchor(self, anchor: int) -> int:
         """Return the page on which an anchor stands."""

@@ -45,6 +45,7 @@ class _About(msgspec.Struct):
     recipe: dict[str, Any]
     built: str
     updated: str
+    base: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -63,12 +64,19 @@ class Keeping:
     form: str = ""
     """That of the parts, by which they are known to fit those that are read now."""
     bytes_on_disk: int = 0
+    base: tuple[str, ...] = ()
+    """Of a collection with a delta, the names of the parts that its base was made of."""
+
+    @property
+    def base_parts(self) -> tuple[Path, ...]:
+        """Return the parts that the base was made of: all, if there is no delta."""
+        return tuple(part for part in self.parts if part.name in self.base) if self.base else self.parts
 
     def about(self) -> dict[str, Any]:
         """Return what the list of the parts, which are of this version, is to say about them."""
         said = _About(
             _part_form(), __version__, self.updatable, self.sources, tuple(self.opt_outs.as_list()), dict(self.recipe),
-            self.built, self.updated,
+            self.built, self.updated, self.base,
         )  # fmt: skip
         told: dict[str, Any] = msgspec.to_builtins(said)
         return told
@@ -89,7 +97,7 @@ def read_keeping(path: Path) -> Keeping:
         raise KinError(f"{path} keeps parts of another version of Pagekin. {renewal(path)}") from None
     return Keeping(
         about.updatable, tuple(kept.paths(path)), about.sources, opt_outs, about.recipe, about.built, about.updated,
-        about.form, kept.bytes_on_disk,
+        about.form, kept.bytes_on_disk, about.base,
     )  # fmt: skip
 
 
@@ -192,6 +200,25 @@ def keep_parts(
         writer.keep(keeping.about(), [part for part in chosen if part not in at_home] if updatable else [])
     names = sorted({name for source in sources for name in source.names})
     return PartsToMerge(chosen, names, len(set(chosen) - set(whole)), at_home)
+
+
+def keep_for_delta(
+    writer: KinWriter, units: Sequence[Unit], parts: Sequence[Path], opt_outs: OptOuts, recipe: Mapping[str, Any]
+) -> None:
+    """Let the writer keep parts that were read of some units beside those that the collection keeps, which stay as they are."""
+    before = read_keeping(writer.path)
+    sources = (*before.sources, *describe_sources(units, True))
+    base = before.base or tuple(part.name for part in before.parts)
+    keeping = Keeping(
+        True, (), sources, before.opt_outs | opt_outs, recipe, before.built, utc_now(), base=base
+    )  # fmt: skip
+    writer.keep(keeping.about(), [*before.parts, *parts])
+
+
+def replaces_sources(keeping: Keeping, units: Sequence[Unit]) -> bool:
+    """Return whether some units take the place of sources that were read before."""
+    known = {source.key for source in keeping.sources}
+    return any(is_renewable(key) and key in known for key in map(source_key, units))
 
 
 def _join_sources(keeping: Keeping, read: Sequence[KeptSource]) -> tuple[list[Path], tuple[KeptSource, ...]]:

@@ -33,16 +33,18 @@ class LeftOut(NamedTuple):
     links: npt.NDArray[np.bool_]
     """Addresses to which links and other records lead no more."""
     reason: str
+    claims: npt.NDArray[np.bool_] | None = None
+    """Addresses whose pages name no canonical address any more; None for no more than lead nowhere."""
 
 
 def leave_out(parts: Sequence[Path], opt_outs: OptOuts, folder: Path) -> list[Path]:
     """Return parts that hold nothing of what is opted out: those that held some are written again, in `folder`."""
     kept = []
     for number, part in enumerate(parts):
-        marked = opt_outs.mark(_strings(part, "urls"))
+        marked = opt_outs.mark(read_strings(part, "urls"))
         examples = json.loads((part / "about.json").read_text())["damaged_examples"]
         if marked.any() or any(_hide(example, opt_outs) != example for example in examples):
-            part = _write_without(part, LeftOut(marked, marked, OPTED_OUT), folder / f"opted-{number}", opt_outs)
+            part = write_without(part, LeftOut(marked, marked, OPTED_OUT), folder / f"opted-{number}", opt_outs)
         kept.append(part)
     return kept
 
@@ -57,38 +59,46 @@ def expire(parts: Sequence[Path], before: int, folder: Path) -> list[Path]:
     expired = {url for url, date in last.items() if 0 < date < before}
     kept = []
     for number, part in enumerate(parts):
-        urls = _strings(part, "urls")
+        urls = read_strings(part, "urls")
         marked = np.fromiter((url in expired for url in urls), np.bool_, len(urls))
         what = LeftOut(marked, np.zeros_like(marked), EXPIRED)
-        kept.append(_write_without(part, what, folder / f"expired-{number}") if marked.any() else part)
+        kept.append(write_without(part, what, folder / f"expired-{number}") if marked.any() else part)
     return kept
 
 
 def _seen(part: Path) -> Iterator[tuple[bytes, int]]:
     """Yield the addresses of a part's pages and revisits, and when each was seen."""
-    urls = _strings(part, "urls")
+    urls = read_strings(part, "urls")
     rows, revisits = np.load(part / "pages.npy"), np.load(part / "revisits.npy")
     for places, dates in ((rows["url"], rows["date"]), (revisits[:, 0], revisits[:, 2])):
         yield from ((urls[place], date) for place, date in zip(places.tolist(), dates.tolist(), strict=True))
 
 
-def _strings(part: Path, name: str) -> RaggedBytes:
+def read_strings(part: Path, name: str) -> RaggedBytes:
     """Return the words or addresses of a part."""
-    return RaggedBytes(np.fromfile(part / f"{name}.bytes", np.uint8), np.fromfile(part / f"{name}.offsets", np.int64))
+    return RaggedBytes(_map(part / f"{name}.bytes", np.uint8), _map(part / f"{name}.offsets", np.int64))
 
 
-def _write_without(part: Path, what: LeftOut, out: Path, hidden: OptOuts | None = None) -> Path:
+def _map(file: Path, dtype: npt.DTypeLike) -> Array:
+    """Return the numbers of a file, mapped: of large tables few pages may be read."""
+    return np.memmap(file, dtype, "r") if file.stat().st_size else np.zeros(0, dtype)
+
+
+def write_without(part: Path, what: LeftOut, out: Path, hidden: OptOuts | None = None) -> Path:
     """Write a part again without some records; return where. Memory: for the part."""
     out.mkdir()
     rows = np.load(part / "pages.npy")
     rows_before = len(rows)
     rows = rows[~what.records[rows["url"]]]
     claims = rows["canonical"] >= 0
-    rows["canonical"][claims] = np.where(what.links[rows["canonical"][claims]], -1, rows["canonical"][claims])
+    nowhere = what.links[rows["canonical"][claims]]
+    if what.claims is not None:
+        nowhere |= what.claims[rows["url"][claims]]
+    rows["canonical"][claims] = np.where(nowhere, -1, rows["canonical"][claims])
     others = {name: np.load(part / f"{name}.npy") for name in Records._fields}
     gone = rows_before - len(rows) + sum(int(what.records[table[:, 0]].sum()) for table in others.values())
     others = {name: table[~what.records[table[:, 0]] & ~(what.links[table[:, 1]])] for name, table in others.items()}
-    words, urls = _strings(part, "words"), _strings(part, "urls")
+    words, urls = read_strings(part, "words"), read_strings(part, "urls")
     pages = list(_read_blobs(part, rows))
     anchors_before = int(rows["anchors"].sum(dtype=np.int64))
     pages = [page._replace(anchors=page.anchors[~what.links[page.anchors["target"]]]) for page in pages]
@@ -132,14 +142,14 @@ class _Blob(NamedTuple):
 
 def _read_blobs(part: Path, rows: Array) -> Iterator[_Blob]:
     """Yield the blobs of some pages of a part."""
-    data = (part / "blobs").read_bytes()
+    data = memoryview(_map(part / "blobs", np.uint8))
     starts = {piece: (rows["blob"].astype(np.int64) + blob_sizes(rows, piece)).tolist() for piece in PIECES}
     ends = (rows["blob"].astype(np.int64) + blob_sizes(rows)).tolist()
     for number, end in enumerate(ends):
         tokens, marks, anchors, text = (starts[piece][number] for piece in ("tokens", "marks", "anchors", "text"))
         yield _Blob(
-            np.frombuffer(data[tokens:marks], "<u4"), data[marks:anchors],
-            np.frombuffer(data[anchors:text], ANCHOR), data[text:end],
+            np.frombuffer(data[tokens:marks], "<u4"), bytes(data[marks:anchors]),
+            np.frombuffer(data[anchors:text], ANCHOR), bytes(data[text:end]),
         )  # fmt: skip
 
 

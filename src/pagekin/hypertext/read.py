@@ -104,6 +104,8 @@ class ReadPlan:
     """Leave out pages that were last seen before this time, in seconds since 1970."""
     home: Path | None = None
     """The collection that keeps the parts, if that is another than the one to write, of which it is then made."""
+    read_already: bool = False
+    """Whether this very run has read the sources before, so that nobody need be told that it goes on."""
     recipe: Mapping[str, Any] = field(default_factory=dict)
     """What is to be kept beside the parts for the stages after reading."""
 
@@ -154,28 +156,8 @@ def read_sources_into(
     What a run that was stopped has read of the same sources by the same settings is not read again; `note` is told so.
     Addresses that the collection so far leaves out are left out of the new one, too.
     """
-    if plan.parser not in PARSERS:
-        raise ValueError(f"unknown parser {plan.parser}")
-    units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
-    if not plan.replace:
-        refuse_other_sources(writer.path, units)
-    exclude = sorted(set(plan.exclude))
-    key = units_key(plan, units)
     report = ReadReport({})
-    folder = writer.resume_folder()
-    with Journal(folder, key) as journal:
-        units = _unsplit(units, journal.whole)
-        report.units, report.units_before = len(units), sum(map(journal.is_read, range(len(units))))
-        if journal.parts:
-            note(f"goes on: {report.units_before:,} of {report.units:,} pieces were read before")
-        _note_read_elsewhere(plan, journal)
-        _read(plan, units, journal, folder, report, progress)
-        while wrong := _misplaced(units, journal.stops):
-            # A record start that was none: it lay inside another record. Read that file in one piece.
-            journal.restart(journal.whole | wrong)
-            units = _unsplit(units, journal.whole)
-            _read(plan, units, journal, folder, report, progress)
-        parts = sorted(journal.parts)
+    units, parts = read_parts(writer, plan, report, progress, note)
     started = time.perf_counter()
     merged = keep_parts(
         writer, units, parts, keep=plan.keep, adds=plan.adds, opt_outs=plan.opt_outs, expire_before=plan.expire_before,
@@ -187,7 +169,7 @@ def read_sources_into(
     facts |= {
         "parser": plan.parser,
         "limits": asdict(plan.limits),
-        "exclude": exclude,
+        "exclude": sorted(set(plan.exclude)),
         "content": list(plan.content),
         "sources": merged.sources,
         "pagekin": __version__,
@@ -202,6 +184,33 @@ def read_sources_into(
     report.facts = facts
     report.merging = time.perf_counter() - started
     return report
+
+
+def read_parts(
+    writer: KinWriter, plan: ReadPlan, report: ReadReport, progress: Progress = no_progress, note: Note = no_note
+) -> tuple[list[Unit], list[Path]]:
+    """Read the sources of a plan into parts, which stay where they are until the writer commits; return units and parts."""
+    if plan.parser not in PARSERS:
+        raise ValueError(f"unknown parser {plan.parser}")
+    units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
+    if not plan.replace:
+        refuse_other_sources(writer.path, units)
+    key = units_key(plan, units)
+    folder = writer.resume_folder()
+    with Journal(folder, key) as journal:
+        units = _unsplit(units, journal.whole)
+        report.units, report.units_before = len(units), sum(map(journal.is_read, range(len(units))))
+        if journal.parts and not plan.read_already:
+            note(f"goes on: {report.units_before:,} of {report.units:,} pieces were read before")
+        _note_read_elsewhere(plan, journal)
+        _read(plan, units, journal, folder, report, progress)
+        while wrong := _misplaced(units, journal.stops):
+            # A record start that was none: it lay inside another record. Read that file in one piece.
+            journal.restart(journal.whole | wrong)
+            units = _unsplit(units, journal.whole)
+            _read(plan, units, journal, folder, report, progress)
+        parts = sorted(journal.parts)
+    return units, parts
 
 
 def units_key(plan: ReadPlan, units: Sequence[Unit]) -> str:

@@ -3,8 +3,11 @@
 import os
 from pathlib import Path
 
+import numpy as np
+
+from pagekin.hypertext.columns import HiddenColumns
 from pagekin.hypertext.corpus import Corpus
-from pagekin.store import SHARDS, Kin, KinError, open_kin
+from pagekin.store import DELTA, SHARDS, Array, Kin, KinError, KinWriter, open_kin
 
 
 def shard_folders(kin: Kin) -> list[Path]:
@@ -24,6 +27,35 @@ def open_shards(kin: Kin) -> list[Kin]:
 
 
 def open_corpora(path: str | os.PathLike[str]) -> list[Corpus]:
-    """Open the corpus of the collection at `path`, or those of its shards."""
+    """Open the corpus of the collection at `path`, or those of its shards, or of its base and its delta."""
     kin = open_kin(path)
-    return [Corpus(shard) for shard in open_shards(kin) or [kin]]
+    if shards := open_shards(kin):
+        return [Corpus(shard) for shard in shards]
+    base, delta = open_with_delta(kin)
+    return [base, delta] if delta else [base]
+
+
+def open_with_delta(kin: Kin) -> tuple[Corpus, Corpus | None]:
+    """Return the corpora of a collection in one piece and of its delta, if it has one: what that replaces is hidden."""
+    base, delta = Corpus(kin), open_delta(kin)
+    if delta is None:
+        return base, None
+    hidden = HiddenColumns.of(delta)
+    base.hide(hidden.page, hidden.address)
+    return base, Corpus(delta)
+
+
+def put_hidden(writer: KinWriter, pages: Array, addresses: Array) -> None:
+    """Write what a delta hides of its base."""
+    writer.put("hidden.page", np.asarray(pages).astype(np.uint32))
+    writer.put("hidden.address", np.asarray(addresses).astype(np.uint32))
+
+
+def open_delta(kin: Kin) -> Kin | None:
+    """Open the delta of a collection, None if it has none; raise a KinError unless it is the one that the manifest names."""
+    if not (named := kin.facts.get(DELTA)):
+        return None
+    delta = open_kin(kin.path / Path(str(named["folder"])).name)
+    if delta.manifest.get("checksum") != named.get("checksum"):
+        raise KinError(f"{delta.path} is another delta than the one that {kin.path} names. See all of it: pagekin check {kin.path}")
+    return delta

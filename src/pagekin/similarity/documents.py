@@ -10,9 +10,9 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import SKETCH_PLACES, Bags, LinkColumns
+from pagekin.bags import SKETCH_PLACES, Bags, LinkColumns, ReplacedColumns
 from pagekin.hypertext import Corpus, canonical_url, sites_of_urls
-from pagekin.similarity.links import DocumentLinks
+from pagekin.similarity.links import DocumentLinks, Replaced
 from pagekin.store import Array, Numbering
 
 _ANCHORS_READ = 8
@@ -35,6 +35,10 @@ class Documents:
         self.corpora = tuple(shard.corpus for shard in shards)
         self.numbering = Numbering(len(shard.bags) for shard in shards)
         self.page_numbering = Numbering(len(shard.corpus) for shard in shards)
+        last = shards[-1].corpus.kin
+        self.replaced = (
+            Replaced(ReplacedColumns.of(last), len(shards[0].bags)) if ReplacedColumns.is_in(last) and len(shards) > 1 else None
+        )
 
     @classmethod
     def of(cls, corpora: Sequence[Corpus]) -> "Documents":
@@ -49,7 +53,7 @@ class Documents:
         facts = self.shards[0].corpus.facts
         first = int(facts.get("shard", {}).get("first_document", 0))
         columns = [LinkColumns.of(shard.corpus.kin) for shard in self.shards]
-        return DocumentLinks(columns, first, self.shards[0].bags.whole_bags)
+        return DocumentLinks(columns, first, self.shards[0].bags.whole_bags, self.replaced)
 
     def place(self, document: int) -> tuple[IndexShard, int]:
         """Return (the shard of a document, its number there)."""
@@ -71,10 +75,17 @@ class Documents:
 
     def at(self, address: bytes) -> int:
         """Return the document of a canonical address, no alias; -1 if it has none."""
-        part = self._range_of(address)
+        if self.replaced:
+            found = self._at(address, len(self.shards) - 1)
+            found = self._at(address, 0) if found < 0 else found
+            return -1 if self.replaced.are_hidden(np.array([max(found, 0)]))[0] else found
+        return self._at(address, self._range_of(address))
+
+    def _at(self, address: bytes, part: int) -> int:
+        """Return the document that a shard has of an address; -1 if there is none."""
         shard = self.shards[part]
         number = shard.corpus.urls.find(address)
-        own = shard.bags.document(number) if number >= 0 else -1
+        own = shard.bags.document(number) if shard.corpus.knows(number) else -1
         return self.numbering.bounds[part] + own if own >= 0 else -1
 
     def find(self, url: str) -> tuple[bool, int]:
@@ -83,11 +94,11 @@ class Documents:
         if name is None:
             return False, -1
         known, address = False, name.encode()
-        likely = self._range_of(address)
+        likely = 0 if self.replaced else self._range_of(address)
         for part in sorted(range(len(self.shards)), key=lambda part: part != likely):
             corpus = self.shards[part].corpus
             number = corpus.urls.find(address)
-            if number >= 0:
+            if corpus.knows(number):
                 known = True
                 if (document := self.at(corpus.urls[corpus.home(number)])) >= 0:
                     return True, document
@@ -135,6 +146,10 @@ class Documents:
         """Return the other addresses of a document's page."""
         shard, own = self.place(document)
         return shard.corpus.aliases_of(int(shard.bags.urls[own]))
+
+    def are_hidden(self, documents: Array) -> npt.NDArray[np.bool_]:
+        """Mark the documents that a delta replaces, or that are gone."""
+        return self.replaced.are_hidden(documents) if self.replaced else np.zeros(len(documents), np.bool_)
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
         """Return the page of each document in the whole, the newest capture; -1 where none was read."""

@@ -5,19 +5,55 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import LinkColumns
+from pagekin.bags import NOWHERE, LinkColumns, ReplacedColumns
 from pagekin.store import Array, Numbering
+
+
+class Replaced:
+    """What the delta of a collection replaces in its base: documents by their numbers in the whole."""
+
+    def __init__(self, columns: ReplacedColumns, documents: int) -> None:
+        """Take what a delta says of a base with so many documents."""
+        self.hidden = np.zeros(documents, np.bool_)
+        self.hidden[columns.document] = True
+        self._by = np.arange(documents)
+        self._by[columns.document] = columns.by
+        self._citing, self._weights = np.asarray(columns.citing), np.asarray(columns.out_weight)
+
+    def now(self, documents: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the numbers that documents have now, without those that are gone."""
+        in_base = documents < len(self._by)
+        numbers = documents.copy()
+        numbers[in_base] = self._by[documents[in_base]]
+        return numbers[numbers != NOWHERE]
+
+    def are_hidden(self, documents: Array) -> npt.NDArray[np.bool_]:
+        """Mark the documents that are in the collection no more, or have another number."""
+        marked = np.zeros(len(documents), np.bool_)
+        in_base = documents < len(self.hidden)
+        marked[in_base] = self.hidden[documents[in_base]]
+        return marked
+
+    def out_weights(self, documents: Array, weights: Array) -> Array:
+        """Return the weights of all that documents link to, given those that the base has."""
+        if not len(self._citing):
+            return weights
+        place = np.minimum(np.searchsorted(self._citing, documents), len(self._citing) - 1)
+        return np.where(self._citing[place] == documents, self._weights[place], weights)
 
 
 class DocumentLinks:
     """Links of the documents of a collection, or of shards that follow each other, by their numbers here.
 
     Shards name documents by their numbers in the whole; `first` is that of the first document here, and `whole` the number of
-    documents of the whole. Links to documents that are not here, as of a shard opened alone, are passed over.
+    documents of the whole. Links to documents that are not here, as of a shard opened alone, are passed over. Where the last part
+    is a delta, `replaced` are the documents of the first that are others now.
     """
 
-    def __init__(self, columns: Sequence[LinkColumns], first: int = 0, whole: int = 0) -> None:
-        self._columns = tuple(columns)
+    def __init__(
+        self, columns: Sequence[LinkColumns], first: int = 0, whole: int = 0, replaced: "Replaced | None" = None
+    ) -> None:
+        self._columns, self._replaced = tuple(columns), replaced
         self._numbering = Numbering(len(one.lists) for one in columns)
         self._first, self._most = first, max(whole, len(self._numbering))
         self._all_here = self._most == len(self._numbering)
@@ -36,6 +72,8 @@ class DocumentLinks:
 
     def _here(self, documents: Array) -> npt.NDArray[np.int64]:
         numbers = np.asarray(documents, np.int64)
+        if self._replaced:
+            return self._replaced.now(numbers)
         if self._all_here:
             return numbers
         numbers = numbers - self._first
@@ -61,7 +99,8 @@ class DocumentLinks:
 
     def out_weights(self, documents: Array) -> Array:
         """Return the weights of all that each document links to, added up."""
-        return self._numbering.gather([columns.out_weight for columns in self._columns], documents)
+        weights = self._numbering.gather([columns.out_weight for columns in self._columns], documents)
+        return self._replaced.out_weights(documents, weights) if self._replaced else weights
 
     def in_weights(self, documents: Array) -> Array:
         """Return the weights of all that link to each document, added up."""

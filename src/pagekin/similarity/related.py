@@ -273,7 +273,7 @@ class RelatedIndex:
         of_own_sites = self._of_own_sites(query) if options.sites != "all" else None
 
         def eligible(documents: Array) -> Array:
-            may = np.ones(len(documents), np.bool_)
+            may = ~self.documents.are_hidden(documents)
             for document in query.documents:
                 may &= documents != document
             if of_own_sites is not None:

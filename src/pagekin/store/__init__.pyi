@@ -8,6 +8,7 @@ from .compile_watch import Compiling, watch_compiling
 from .compiling import compile_kernels, compile_missing, listed_kernels, missing_kernels
 from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import (
+    DELTA,
     MANIFEST,
     SHARDS,
     Kin,
@@ -42,6 +43,7 @@ from .writer import LOCK, RESUME, KinWriter, can_be_resumed
 
 __all__ = [
     "CHECKED",
+    "DELTA",
     "IN_MEMORY",
     "KEPT",
     "KEY_SIZE",

@@ -19,3 +19,8 @@ class Columns:
     def of(cls, kin: Kin) -> Self:
         """Return the columns of a collection; KinError if it lacks one of them."""
         return cls(**{field.name: kin[f"{cls.prefix}.{field.name}"] for field in fields(cls)})
+
+    @classmethod
+    def is_in(cls, kin: Kin) -> bool:
+        """Return whether a collection has the columns."""
+        return all(f"{cls.prefix}.{field.name}" in kin for field in fields(cls))

@@ -18,6 +18,9 @@ MANIFEST = "manifest.json"
 SHARDS = "shards"
 """The fact that lists the shards of a collection, each a `.kin` folder inside its folder."""
 
+DELTA = "delta"
+"""The fact that names the delta of a collection, a `.kin` folder inside its folder, with what was updated since."""
+
 
 class KinError(PagekinError):
     """A `.kin` folder that cannot be used as asked; the message says what to do."""
@@ -117,11 +120,13 @@ def parse_manifest(raw: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def names_in(manifest: Mapping[str, Any]) -> set[str]:
-    """Return the files and shards that a manifest names, and the folders of files that an earlier version kept, now unread."""
+    """Return the files, shards and delta that a manifest names, and the folders of files that an earlier version kept, now unread."""
     folders = manifest.get("folders")
     entries = folders.values() if isinstance(folders, dict) else ()
     former = {str(entry.get("folder")) for entry in entries if isinstance(entry, dict)}
     shards = {str(entry["folder"]) for entry in manifest["facts"].get(SHARDS, ())}
+    if delta := manifest["facts"].get(DELTA):
+        shards.add(str(delta["folder"]))
     return former | shards | {str(entry["file"]) for entry in manifest["files"].values()}
 
 

@@ -170,6 +170,10 @@ class KinWriter:
         """Let the next commit keep these folders, some of which may be kept already, and what is said `about` them."""
         self._kept = about, folders
 
+    def forget_kept(self) -> None:
+        """Take back what `keep` said."""
+        self._kept = None
+
     def note_kept(self, changes: Mapping[str, Any]) -> None:
         """Let the next commit change what is said about the folders that the collection keeps, if it keeps some."""
         self._kept_changes = changes

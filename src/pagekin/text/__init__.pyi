@@ -5,7 +5,7 @@ from .check import check_text
 from .filters import is_of_site, keep_pages, language_code, site_name
 from .fitness import is_outdated, unfit_reason
 from .index import TEXT_ARRAYS, Hits, TextIndex
-from .link_texts import LinkTexts, cut_link_texts
+from .link_texts import LinkTexts, VisitingTexts, cut_link_texts, read_visiting_texts
 from .make import make_text
 from .misspelt import NearWords, distances
 from .originals import Originals
@@ -52,6 +52,7 @@ __all__ = [
     "Some",
     "Stats",
     "TextIndex",
+    "VisitingTexts",
     "Word",
     "analyse",
     "asked_forms",
@@ -71,6 +72,7 @@ __all__ = [
     "make_text",
     "parse_query",
     "read_question",
+    "read_visiting_texts",
     "site_name",
     "tokens",
     "unfit_reason",

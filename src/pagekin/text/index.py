@@ -219,6 +219,13 @@ class TextIndex:
         """Return whether each page belongs to a document that matches; less work than a search, which ranks them."""
         return self._unless_damaged(TextSearch(self, query, groups=self.groups(documents)).matches)
 
+    def holds(self, form: str) -> bool:
+        """Return whether a form stands on a page that is not hidden."""
+        known = self.look_up(form)
+        if self.corpus.hidden is None or not known.pages:
+            return known.pages > 0
+        return not bool(self.corpus.hidden[np.asarray(self.postings.page[known.begin : known.end])].all())
+
     def stats_of(self, query: Query) -> Stats:
         """Return what scores of the query need to know of this collection."""
         return self._unless_damaged(lambda: TextSearch(self, query).stats)

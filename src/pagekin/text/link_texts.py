@@ -1,7 +1,7 @@
 """What pages are called by others of their host: the words on links that lead to them."""
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -9,8 +9,18 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import Corpus, DecodedPage
-from pagekin.store import Array, ArrayFile, Kin, KinWriter, RaggedBytes, Workspace, batch_ranges, smallest_uint
+from pagekin.hypertext import Corpus, DecodedPage, host_of
+from pagekin.store import (
+    Array,
+    ArrayFile,
+    Kin,
+    KinWriter,
+    RaggedBytes,
+    Workspace,
+    batch_ranges,
+    row_entries,
+    smallest_uint,
+)
 from pagekin.text.analysis import Forms, analyse
 from pagekin.text.scoring import SMOOTH
 
@@ -36,6 +46,70 @@ class LinkTexts(NamedTuple):
     """A term of the corpus for each of `names`."""
 
 
+class VisitingTexts(NamedTuple):
+    """What links on pages of a base call pages of a delta, by their names: each link from a page of the same host."""
+
+    targets: list[bytes]
+    """Addresses that are linked to."""
+    words: list[bytes]
+    """The words of the links."""
+    links: npt.NDArray[np.int64]
+    """(pages that link): places among the targets."""
+    said: npt.NDArray[np.int64]
+    """(3, words of links): the citing page, places among the targets and among the words."""
+
+    def on(self, corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:
+        """Return (pages that are linked to, pages and the forms that links say), as a corpus numbers them."""
+        urls = [corpus.urls.find(target) for target in self.targets]
+        pages = np.array([(corpus.pages_of(url) or [-1])[0] if url >= 0 else -1 for url in urls], np.int64)
+        terms = np.array([corpus.terms.find(word, corpus.term_table.order) for word in self.words], np.int64)
+        form = np.asarray(forms.of_term)[terms].astype(np.int64) if len(terms) else terms
+        rows = np.stack([self.said[0], pages[self.said[1]], form[self.said[2]]]) if self.said.size else self.said
+        rows = np.unique(rows[:, rows[1] >= 0], axis=1)
+        linked = pages[self.links] if len(self.links) else self.links
+        return linked[linked >= 0], rows[1], rows[2]
+
+
+def read_visiting_texts(corpus: Corpus, targets: Array, citing: npt.NDArray[np.int64]) -> VisitingTexts:
+    """Return what links on some pages, rising, call pages at some addresses, rising."""
+    from pagekin.text._kernels.link_texts import read_link_texts
+
+    hosts, bounds = np.asarray(corpus.pages.host), np.asarray(corpus.pages.anchors).astype(np.int64)
+    page_url, tokens = np.asarray(corpus.pages.url), np.asarray(corpus.pages.tokens).astype(np.int64)
+    host_of_target = {
+        url: int(hosts[pages[0]]) for url in np.asarray(targets).tolist() if (pages := corpus.pages_of(url))
+    }
+    host_names = {name: number for number, name in enumerate(corpus.hosts)}
+    for url in np.asarray(targets).tolist():
+        host_of_target.setdefault(url, host_names.get(host_of(corpus.url(url)).encode(), -1))
+    of_url = np.full(len(corpus.urls), -1, np.int64)
+    of_url[list(host_of_target)] = list(host_of_target.values())
+    same_term = np.arange(len(corpus.terms), dtype=np.uint32)
+    links, said = [np.zeros((2, 0), np.int64)], [np.zeros((3, 0), np.int64)]
+    for first, last in batch_ranges(np.cumsum(np.append(0, tokens[citing + 1] - tokens[citing])), _BATCH_WORDS):
+        pages = citing[first:last]
+        numbers = row_entries(bounds, pages)
+        place = np.repeat(np.arange(len(pages)), bounds[pages + 1] - bounds[pages])
+        target = np.asarray(corpus.anchors.target)[numbers].astype(np.int64)
+        length = np.asarray(corpus.anchors.length)[numbers].astype(np.int64)
+        named = (of_url[target] == hosts[pages[place]]) & (length > 0) & (length <= LONGEST)
+        named &= page_url[pages[place]] != target
+        streams = corpus.stream_some(pages)
+        place, target, length = place[named], target[named], length[named]
+        terms = np.empty(int(length.sum()), np.int64)
+        starts = np.asarray(corpus.anchors.start)[numbers].astype(np.int64)[named]
+        read_link_texts(streams, DecodedPage.for_longest(streams), same_term, place, starts, length, terms)
+        links.append(np.unique(np.stack([pages[place], target]), axis=1))
+        said.append(np.stack([np.repeat(pages[place], length), np.repeat(target, length), terms]))
+    every, words = np.concatenate(links, axis=1), np.concatenate(said, axis=1)
+    urls, linked = np.unique(every[1], return_inverse=True)
+    different, spelt = np.unique(words[2], return_inverse=True)
+    return VisitingTexts(
+        [corpus.urls[url] for url in urls.tolist()], [corpus.terms[term] for term in different.tolist()], linked,
+        np.stack([words[0], np.searchsorted(urls, words[1]), spelt]),
+    )  # fmt: skip
+
+
 def cut_link_texts(kin: Kin, first: int, last: int) -> LinkTexts:
     """Return what the pages `first` to `last` of a collection are called, with pages numbered from `first` on."""
     offsets = np.asarray(kin["posting.called_offsets"], dtype=np.int64)
@@ -55,16 +129,17 @@ def cut_link_texts(kin: Kin, first: int, last: int) -> LinkTexts:
 
 
 def put_link_texts(
-    writer: KinWriter, corpus: Corpus, forms: Forms, known: LinkTexts | None = None
+    writer: KinWriter, corpus: Corpus, forms: Forms, known: LinkTexts | VisitingTexts | None = None
 ) -> tuple[Array, Array, Array]:
     """Write which pages are called by which forms, and how strongly; return offsets by form, pages and strengths.
 
-    This is found in the corpus, unless it is known. Only links from the same host count: the others a site of a network would not
+    This is found in the corpus, with the links that visit it from a base, unless it is known. Only links from the same host count: the others a site of a network would not
     know, and its pages would have other scores than in one collection of all. A page that links often to another counts once.
     """
     with TemporaryDirectory(dir=writer.work) as folder:
         room = Workspace(Path(folder), writer.memory)
-        pieces = _find_link_texts(corpus, forms, room) if known is None else [_number_forms(known, forms)]
+        found = chain(_read_link_texts(corpus, forms), [known.on(corpus, forms)] if isinstance(known, VisitingTexts) else [])
+        pieces = [_number_forms(known, forms)] if isinstance(known, LinkTexts) else _add_up(corpus, forms, found, room)
         sizes = np.zeros(len(forms.names), np.int64)
         pages = writer.create("posting.called_page", smallest_uint(max(len(corpus) - 1, 0)))
         strengths = writer.create("posting.called", np.uint8)
@@ -91,8 +166,10 @@ def _number_forms(known: LinkTexts, forms: Forms) -> tuple[Array, Array, Array]:
     return form[new], page[new], strength[new]
 
 
-def _find_link_texts(corpus: Corpus, forms: Forms, room: Workspace) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield (form, page, strength), rising, of what links on the pages of a corpus call its pages, some forms at a time.
+def _add_up(
+    corpus: Corpus, forms: Forms, found: Iterable[tuple[Array, Array, Array]], room: Workspace
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield (form, page, strength), rising, of what links call the pages of a corpus, some forms at a time.
 
     Pairs of a form and a page are counted in runs, each in order, which lie in files; then a range of forms is put together
     from its stretch of every run.
@@ -113,7 +190,7 @@ def _find_link_texts(corpus: Corpus, forms: Forms, room: Workspace) -> Iterator[
         waiting.clear()
 
     try:
-        for target, said, form in _read_link_texts(corpus, forms):
+        for target, said, form in found:
             np.add.at(links, target, 1)
             waiting.append(form * width + said)
             if sum(map(len, waiting)) > at_once:

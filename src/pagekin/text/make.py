@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pagekin.hypertext import WORD_ARRAYS, Corpus, DecodedPage
 from pagekin.store import KinWriter, batch_ranges, map_in_order, pack_strings, smallest_uint
 from pagekin.text.analysis import ANALYSER, Forms, form_table
-from pagekin.text.link_texts import LinkTexts, put_link_texts
+from pagekin.text.link_texts import LinkTexts, VisitingTexts, put_link_texts
 from pagekin.text.scoring import LONGEST_NARROW, PAGES_OF_RANGE, Bounds, Postings, corpus_lengths
 
 Array = npt.NDArray[Any]
@@ -26,7 +26,7 @@ _FREQUENT = 2
 
 def make_text(
     writer: KinWriter, corpus: Corpus, progress: Progress = lambda _s, _p: None, threads: int = 0,
-    link_texts: LinkTexts | None = None,
+    link_texts: LinkTexts | VisitingTexts | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write the full-text index of a corpus; return the facts to add to the manifest.
 
@@ -116,7 +116,7 @@ class _Spill:
 
 
 def _make_postings(
-    writer: KinWriter, corpus: Corpus, forms: Forms, link_texts: LinkTexts | None, progress: Progress, threads: int
+    writer: KinWriter, corpus: Corpus, forms: Forms, link_texts: LinkTexts | VisitingTexts | None, progress: Progress, threads: int
 ) -> int:
     """Write the postings, form after form; return their number. Memory is bounded: they are sorted a range of forms at a time."""
     from pagekin.text._kernels.postings import place_entries

@@ -44,7 +44,10 @@ class TextSearch:
         self._flags: dict[str, npt.NDArray[np.uint8]] = {}
         if keep is not None and keep.shape != (len(index),):
             raise ValueError(f"the mask is for {len(keep):,} pages, and there are {len(index):,}")
-        self._keep = keep
+        hidden = index.corpus.hidden
+        if hidden is not None:
+            keep = ~hidden if keep is None else keep & ~hidden
+        self._keep, self._hidden = keep, hidden
 
     # -- which pages match ------------------------------------------------------------------------------------------
 
@@ -135,12 +138,17 @@ class TextSearch:
         if self._stats:
             return self._stats
         df = {form_key(*pair): self._pages_with(*pair) for pair in asked_forms(self._query)}
-        words = int(self._index.corpus.pages.tokens[-1])
-        return Stats(analyser=ANALYSER, pages=len(self._index), words=words, df=df)
+        tokens = self._index.corpus.pages.tokens
+        words = int(tokens[-1])
+        if self._hidden is not None:
+            words -= int(np.diff(np.asarray(tokens, np.int64))[self._hidden].sum())
+        return Stats(analyser=ANALYSER, pages=self._index.corpus.alive, words=words, df=df)
 
     def _pages_with(self, attribute: str | None, form: str) -> int:
         """Return on how many pages a form stands under an attribute, or at all."""
         index, known = self._index, self._index.look_up(form)
+        if self._hidden is not None:
+            return int(np.count_nonzero(_under(self._marks(form), attribute) & ~self._hidden))
         if attribute is None:
             return known.pages
         return int(index.engine.count_pages(index.postings, known.begin, known.end, ATTRIBUTE_BITS[attribute]))

@@ -1,0 +1,286 @@
+"""Deltas: what an update touches, in a shard of its own beside a base that stays as it is.
+
+A delta has all new and changed pages since its base was made, and the old ones whose incoming links changed, with all that is
+known of them: so it is made from the parts of all updates since, and takes the place of the delta before. Pages and documents of
+the base that it replaces, or that are gone, are hidden.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import BagWorkshop, BaseReader, Visits, make_delta_bags, make_vocabulary, strategy_of_index, touched_targets
+from pagekin.clusters import DOCUMENTS_TREE, PageTopics, Tree, join_clusters, put_trees, read_trees
+from pagekin.errors import PagekinError
+from pagekin.hypertext import (
+    Corpus,
+    OptOuts,
+    leave_out,
+    merge_parts,
+    named_in_parts,
+    pick_records,
+    put_hidden,
+    recorded_names,
+    widen_corpus,
+)
+from pagekin.similarity import make_index
+from pagekin.store import DELTA, Array, Kin, KinWriter, RaggedBytes, open_kin
+from pagekin.text import VisitingTexts, make_text, read_visiting_texts
+
+FEWEST_PAGES = 2_000
+"""Pages of a collection below which it is made anew, which takes little time."""
+LARGEST_SHARE = 0.2
+"""The largest share of a collection's pages that a delta may have."""
+
+
+class NotInDelta(PagekinError):
+    """An update that is no delta; the message says why the collection is made anew."""
+
+
+@dataclass(frozen=True)
+class DeltaReport:
+    """What a delta holds, since its base was made."""
+
+    pages: int
+    """Its pages."""
+    hidden: int
+    """Pages of the base that it replaces, or that are gone."""
+    added: int
+    changed: int
+    removed: int
+
+
+def without_delta(kin: Kin) -> Kin:
+    """Return the base of a collection as if it had no delta."""
+    facts = {name: value for name, value in kin.facts.items() if name != DELTA}
+    return replace(kin, manifest={**kin.manifest, "facts": facts})
+
+
+@dataclass(frozen=True)
+class _Touched:
+    """What an update touches of a base, by numbers of addresses there."""
+
+    moved: npt.NDArray[np.int64]
+    """Addresses whose documents are made anew in the delta."""
+    removed: npt.NDArray[np.int64]
+    """Addresses that are left out for good."""
+    names: list[bytes]
+    """All addresses of moved documents, their other names with them, and new ones."""
+
+
+class DeltaMaker:
+    """Makes the delta of a base, given the parts that the base was made of and those that were read since."""
+
+    def __init__(self, base: Kin, old: Sequence[Path], new: Sequence[Path], opt_outs: OptOuts, work: Path) -> None:
+        self.base, self.old, self.new, self.opt_outs, self.work = base, list(old), list(new), opt_outs, work
+        self.corpus = Corpus(base)
+        self.strategy = strategy_of_index(base.facts["index"])
+        self.reader = BaseReader(self.corpus, self.strategy)
+
+    def make(self, writer: KinWriter, most: int, threads: int = 1) -> tuple[dict[str, Any], DeltaReport]:
+        """Write the delta, of at most so many pages, by a writer of its own; return its facts. Raise NotInDelta if it cannot be."""
+        new = self._read_new()
+        touched = self._find_touched(new)
+        narrow = self._merge("narrow.kin", touched, most)
+        self._compare_aliases(narrow)
+        hidden = np.union1d(touched.moved, touched.removed)
+        stays = np.ones(len(self.corpus), np.bool_)
+        stays[self._pages_at(hidden)] = False
+        citing = self.reader.citing(touched.moved)
+        citing = citing[stays[citing]]
+        is_target = np.zeros(len(self.corpus.urls), np.bool_)
+        is_target[touched.moved] = True
+        visits = self.reader.visits(citing, is_target)
+        called = read_visiting_texts(self.corpus, touched.moved, citing) if "text" in self.base.facts else None
+        facts = self._widen(narrow, visits, called, writer)
+        corpus = Corpus(writer.view(facts))
+        mine = np.zeros(len(corpus.urls), np.bool_)
+        mine[[place for place in map(corpus.urls.find, touched.names) if place >= 0]] = True
+        if not bool(mine[np.asarray(corpus.pages.url)].all()):
+            raise NotInDelta("pages are there again that were not")
+        facts["shard"] = {
+            "number": 1, "of": 2, "first_page": len(self.corpus), "first_document": self.base.facts["index"]["bags"],
+        }  # fmt: skip
+        index = make_delta_bags(corpus, self.base, self.strategy, visits, mine, hidden, writer, threads)
+        index |= make_index(writer.view(facts | {"index": index}), self.strategy, writer, threads=threads)
+        facts |= {"index": index, "seeds": self.base.facts["seeds"]}
+        put_hidden(writer, np.flatnonzero(~stays), touched.removed)
+        if called is not None:
+            facts |= make_text(writer, corpus, threads=threads, link_texts=called)
+        facts |= self._put_trees(corpus, writer, threads)
+        return facts, self._report(corpus, np.flatnonzero(~stays))
+
+    # -- what is touched ------------------------------------------------------------------------------------------------
+
+    def _read_new(self) -> Corpus | None:
+        """Return the corpus of the new parts alone, from which the links of new pages are known."""
+        self.parts = leave_out(self.new, self.opt_outs, self._folder("left")) if self.opt_outs else self.new
+        if not self.parts:
+            return None
+        path = self.work / "new.kin"
+        with KinWriter(path, "pagekin update") as writer:
+            writer.commit(merge_parts(self.parts, writer, False, lambda _share: None))
+        return Corpus(open_kin(path))
+
+    def _folder(self, name: str) -> Path:
+        folder = self.work / name
+        folder.mkdir()
+        return folder
+
+    def _home(self, address: bytes) -> int:
+        """Return the number of an address in the base, aliases resolved; -1 if it is not known."""
+        number = self.corpus.urls.find(address)
+        return self.corpus.home(number) if number >= 0 else -1
+
+    def _pages_at(self, urls: Array) -> npt.NDArray[np.int64]:
+        """Return the pages of the base at some addresses."""
+        page_url = np.asarray(self.corpus.pages.url)
+        place = np.minimum(np.searchsorted(page_url, urls), len(page_url) - 1)
+        return np.asarray(place[page_url[place] == urls]) if len(urls) else np.zeros(0, np.int64)
+
+    def _find_touched(self, new: Corpus | None) -> _Touched:
+        """Return what new pages, changed and gone ones touch."""
+        recorded = recorded_names(self.parts)
+        named = set(recorded.changed)
+        named |= {name for name in recorded.seen_again if not self.corpus.pages_of(self._home(name))}
+        linked = set[bytes]()
+        if new is not None:
+            named |= {new.urls[url] for url in np.asarray(new.pages.url).tolist()}
+            linked = {new.urls[url] for url in touched_targets(new, self.base).tolist()}
+        removed = np.flatnonzero(self.opt_outs.mark(self.corpus.urls)) if self.opt_outs else np.zeros(0, np.int64)
+        homes = {number for name in named if (number := self._home(name)) >= 0}
+        # Old links of pages that change or go lead to documents that change with them.
+        changing = self._pages_at(np.union1d(np.array(sorted(homes), np.int64), removed))
+        moved = set(self.reader.targets(np.unique(changing)).tolist()) | homes
+        moved |= {number for name in linked if (number := self._home(name)) >= 0}
+        # Links to what is removed vanish, and addresses that had no bag may have one now: their citing pages change, too.
+        bare = [url for url in moved if not self._has_bag(url)]
+        citing = self.reader.citing(np.union1d(removed, np.array(sorted(bare), np.int64)))
+        moved |= set(np.asarray(self.corpus.pages.url)[citing].tolist())
+        moved = self._with_documents(moved) - set(removed.tolist())
+        numbers = np.array(sorted(moved), np.int64)
+        names = {self.corpus.urls[number] for number in moved} | named | linked
+        for number in moved:
+            names |= {alias.encode() for alias in self.corpus.aliases_of(number)}
+        gone = {self.corpus.urls[number] for number in removed.tolist()}
+        return _Touched(numbers, removed, sorted(names - gone))
+
+    def _has_bag(self, url: int) -> bool:
+        urls = self.base["bag.url"]
+        place = int(np.searchsorted(urls, url))
+        return place < len(urls) and int(urls[place]) == url
+
+    def _with_documents(self, moved: set[int]) -> set[int]:
+        """Return addresses with all pages of the composite documents that they are in."""
+        page_url = np.asarray(self.corpus.pages.url)
+        for tree in read_trees(self.base):
+            if tree.name == DOCUMENTS_TREE:
+                for node in tree.children[0]:
+                    urls = set(page_url[tree.pages_of(node)].tolist())
+                    if urls & moved:
+                        moved = moved | urls
+        return moved
+
+    # -- its corpus -----------------------------------------------------------------------------------------------------
+
+    def _merge(self, name: str, touched: _Touched, most: int) -> Corpus:
+        """Return the corpus of all touched pages."""
+        pages = self._pages_at(touched.moved)
+        if len(pages) > most:
+            raise NotInDelta(f"it touches {len(pages):,} pages, and {most:,} are the most for a delta")
+        page_url = np.asarray(self.corpus.pages.url)
+        # A page without other names that claims to be another one was not believed.
+        plain = [
+            self.corpus.urls[url] for url in page_url[pages].tolist() if not self.corpus.aliases_of(url)
+        ]  # fmt: skip
+        picked = pick_records(self.old, touched.names, plain, self.work / "picked")
+        if self.opt_outs:
+            picked = leave_out(picked, self.opt_outs, self._folder("picked-left"))
+        path = self.work / name
+        with KinWriter(path, "pagekin update") as writer:
+            facts = merge_parts([*picked, *self.parts], writer, False, lambda _share: None)
+            if facts["pages"] > most:
+                raise NotInDelta(f"it has {facts['pages']:,} pages, and {most:,} are the most for a delta")
+            writer.commit(facts)
+        return Corpus(open_kin(path))
+
+    def _compare_aliases(self, corpus: Corpus) -> None:
+        """Refuse a delta in which an address stands for another one than in the base."""
+        names, homes = (np.asarray(urls).tolist() for urls in corpus.aliases())
+        fresh = []
+        for name, home in zip(names, homes, strict=True):
+            number = self.corpus.urls.find(corpus.urls[name])
+            if number < 0:
+                fresh += [corpus.urls[name], corpus.urls[home]]
+            elif self.corpus.urls[self.corpus.home(number)] != corpus.urls[home]:
+                raise NotInDelta(f"{corpus.url(name)} stands for another address than before")
+        if known := named_in_parts(self.old, fresh):
+            raise NotInDelta(f"{min(known).decode('utf-8', 'replace')} has another name now")
+        known_names, known_homes = (np.asarray(urls).astype(np.int64) for urls in self.corpus.aliases())
+        for name in known_names[np.isin(known_homes, self._numbers(corpus.urls))].tolist():
+            number = corpus.urls.find(self.corpus.urls[name])
+            if number >= 0 and corpus.home(number) == number:
+                raise NotInDelta(f"{self.corpus.url(name)} does not stand for another address any more")
+
+    def _numbers(self, urls: RaggedBytes) -> npt.NDArray[np.int64]:
+        return np.fromiter(map(self.corpus.urls.find, urls), np.int64, len(urls))
+
+    def _widen(
+        self, narrow: Corpus, visits: Visits, called: VisitingTexts | None, writer: KinWriter
+    ) -> dict[str, Any]:
+        """Write the corpus with all that links of the base name; return the facts about it."""
+        known = make_vocabulary(narrow, self.strategy).hashes
+        strings = RaggedBytes(visits.strings, visits.string_offsets)
+        words = [strings[place] for place in np.flatnonzero(~np.isin(visits.hashes, known)).tolist()]
+        addresses = list(RaggedBytes(visits.targets, visits.target_offsets))
+        if self.strategy.links.scale:
+            addresses += RaggedBytes(visits.citing, visits.citing_offsets)
+        facts = widen_corpus(narrow, addresses, [*words, *(called.words if called else ())], writer)
+        for name in sorted(narrow.kin.arrays.keys() - writer.view({}).arrays.keys()):
+            writer.put(name, np.asarray(narrow.kin[name]))
+        shared = ("parser", "limits", "exclude", "content", "sources", "pagekin")
+        return facts | {name: self.base.facts[name] for name in shared if name in self.base.facts}
+
+    # -- clusters -------------------------------------------------------------------------------------------------------
+
+    def _put_trees(self, corpus: Corpus, writer: KinWriter, threads: int) -> dict[str, Any]:
+        """Write the trees with the delta's pages, new ones in the cluster nearest to them."""
+        trees = read_trees(self.base)
+        if not trees:
+            return {}
+        workshop = BagWorkshop(corpus, self._folder("workshop"), threads)
+        joined: list[Tree] = join_clusters(corpus, self.corpus, trees, workshop, threads)
+        PageTopics.of(corpus, threads, joined[0].facts["method"] == "default", workshop).put(writer)
+        return put_trees(writer, joined)
+
+    def _report(self, corpus: Corpus, hidden: npt.NDArray[np.int64]) -> DeltaReport:
+        """Count the pages that came, changed and went."""
+        pages = {corpus.urls[int(url)]: int(digest) for url, digest in zip(corpus.pages.url, corpus.pages.digest)}
+        before = {
+            self.corpus.urls[int(self.corpus.pages.url[page])]: int(self.corpus.pages.digest[page])
+            for page in hidden.tolist()
+        }
+        changed = sum(pages[name] != digest for name, digest in before.items() if name in pages)
+        return DeltaReport(
+            len(pages), len(hidden), len(pages.keys() - before.keys()), changed, len(before.keys() - pages.keys())
+        )
+
+
+def commit_delta(
+    writer: KinWriter, base: Kin, make: Callable[[KinWriter], tuple[dict[str, Any], DeltaReport]]
+) -> DeltaReport:
+    """Make a delta and commit it beside its base, whose files stay, by the collection's writer."""
+    folder = writer.work / "delta"
+    with KinWriter(folder, "pagekin update", writer.memory) as own:
+        facts, report = make(own)
+        own.commit(facts)
+    made = open_kin(folder)
+    name = f"delta-{made.manifest['checksum'][:12]}.kin"
+    writer.adopt(folder, name)
+    delta = {"folder": name, "checksum": made.manifest["checksum"], **asdict(report)}
+    writer.commit({**without_delta(base).facts, DELTA: delta}, base.manifest["files"])
+    return report

@@ -1,0 +1,77 @@
+"""Pick the records of some addresses from parts: what an update needs of old pages that it touches."""
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext.aliases import Records
+from pagekin.hypertext.leaving_out import LeftOut, read_strings, write_without
+from pagekin.store import RaggedBytes
+
+_NOT_PICKED = "not picked"
+
+
+class RecordedNames(NamedTuple):
+    """The addresses that the records of some parts are of."""
+
+    changed: frozenset[bytes]
+    """Those with a page, a redirect, a revisit of another address, or an answer that there is no such page."""
+    seen_again: frozenset[bytes]
+    """Those with a revisit of themselves: their page was as before."""
+
+
+def recorded_names(parts: Sequence[Path]) -> RecordedNames:
+    """Return the addresses that the records of parts are of. Cost: reading their tables."""
+    changed, seen_again = set[bytes](), set[bytes]()
+    for part in parts:
+        urls = read_strings(part, "urls")
+        pages, redirects, revisits, gone = (np.load(part / f"{name}.npy") for name in ("pages", *Records._fields))
+        again = revisits[:, 0] == revisits[:, 1]
+        for numbers in (pages["url"], redirects[:, 0], gone[:, 0], revisits[~again, 0]):
+            changed |= {urls[number] for number in numbers.tolist()}
+        seen_again |= {urls[number] for number in revisits[again, 0].tolist()}
+    return RecordedNames(frozenset(changed), frozenset(seen_again))
+
+
+def named_in_parts(parts: Sequence[Path], addresses: Collection[bytes]) -> set[bytes]:
+    """Return those of some addresses that any record or link of parts names."""
+    known = set[bytes]()
+    for part in parts:
+        urls = read_strings(part, "urls")
+        known |= {address for address in addresses if address not in known and urls.find(address) >= 0}
+    return known
+
+
+def pick_records(
+    parts: Sequence[Path], addresses: Sequence[bytes], without_claim: Collection[bytes], folder: Path
+) -> list[Path]:
+    """Write parts with the records of some addresses alone, in `folder`; return those that hold some.
+
+    Pages of the addresses `without_claim` name no canonical address: that they did was not believed. Cost: the tables of all
+    parts, and the pages that are picked.
+    """
+    folder.mkdir()
+    picked = []
+    for number, part in enumerate(parts):
+        urls = read_strings(part, "urls")
+        wanted = _mark(urls, addresses)
+        if wanted.any() and _has_records(part, wanted):
+            nowhere = np.zeros_like(wanted)
+            what = LeftOut(~wanted, nowhere, _NOT_PICKED, _mark(urls, without_claim))
+            picked.append(write_without(part, what, folder / f"picked-{number}"))
+    return picked
+
+
+def _mark(urls: RaggedBytes, addresses: Collection[bytes]) -> npt.NDArray[np.bool_]:
+    marked = np.zeros(len(urls), np.bool_)
+    marked[[place for place in map(urls.find, addresses) if place >= 0]] = True
+    return marked
+
+
+def _has_records(part: Path, wanted: npt.NDArray[np.bool_]) -> bool:
+    """Return whether a part has records of the addresses that are marked, and not only links to them."""
+    tables = (np.load(part / f"{name}.npy")[:, 0] for name in Records._fields)
+    return any(bool(wanted[numbers].any()) for numbers in (np.load(part / "pages.npy")["url"], *tables))
