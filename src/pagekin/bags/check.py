@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from pagekin.bags.bags import Bags, Origin
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
-from pagekin.bags.epoch import check_epoch, epoch_lengths, is_shard, uses_by_epoch
+from pagekin.bags.epoch import check_epoch, epoch_lengths, is_delta, is_shard, uses_by_epoch
 from pagekin.bags.furniture import words_in_furniture
 from pagekin.bags.judging import classify_links
 from pagekin.bags.links import citing_pages, link_batches
@@ -67,9 +67,10 @@ def _check_weights(kin: Kin) -> Iterator[Finding]:
     if bool(np.any(~(np.abs(sums - 1) < 1e-4))):
         yield Finding("bag.weights", "has bags whose weights do not sum to 1")
     df, own_df = _count_own_terms(kin)
-    if not _counts_all(kin, "bagterm.df", df):
+    of_base = is_delta(kin)  # terms are counted as in its base, of which it replaces a part
+    if not of_base and not _counts_all(kin, "bagterm.df", df):
         yield Finding("bagterm.df", "does not count the bags that hold a term")
-    if not _counts_all(kin, "bagterm.pages", own_df):
+    if not of_base and not _counts_all(kin, "bagterm.pages", own_df):
         yield Finding("bagterm.pages", "does not count the pages that say a term")
     hashes = kin["bagterm.hash"][kin["bagterm.order"]]
     if bool(np.any(hashes[1:] <= hashes[:-1])):

@@ -52,6 +52,10 @@ class ReplacedColumns(Columns):
     """Documents of the base, rising, that stay and link to documents that are hidden."""
     out_weight: npt.NDArray[np.float32]
     """The weights of all that each of these links to, added up: see `LinkColumns`."""
+    cited: npt.NDArray[np.uint32]
+    """Documents of the base, rising, that stay and are linked to by documents of the delta."""
+    in_weight: npt.NDArray[np.float32]
+    """The weights of all that link to each of these, added up."""
 
 
 class PageLinks(NamedTuple):
@@ -281,12 +285,16 @@ def _put_links(
     writer.put("replaced.document", np.sort(replaced).astype(np.uint32))
     writer.put("replaced.by", by[np.sort(replaced)].astype(np.uint32))
     citing = np.unique(np.asarray(links.into)[row_entries(in_offsets, replaced)].astype(np.int64))
-    citing = citing[stays[citing]]
-    reached = by_number(np.asarray(links.out)[row_entries(out_offsets, citing)].astype(np.int64), stays, by)
-    weights = np.where(reached == NOWHERE, 0.0, link_weights(degrees_in[np.where(reached == NOWHERE, 0, reached)]))
-    rows = np.repeat(np.arange(len(citing)), np.diff(out_offsets)[citing])
-    writer.put("replaced.citing", citing.astype(np.uint32))
-    writer.put("replaced.out_weight", np.bincount(rows, weights, minlength=len(citing)).astype(np.float32))
+    cited = np.unique(np.asarray(links.out)[row_entries(out_offsets, replaced)].astype(np.int64))
+    for name, weight, some, offsets, others, degrees in (
+        ("citing", "out_weight", citing[stays[citing]], out_offsets, links.out, degrees_in),
+        ("cited", "in_weight", cited[stays[cited]], in_offsets, links.into, degrees_out),
+    ):
+        reached = by_number(np.asarray(others)[row_entries(offsets, some)].astype(np.int64), stays, by)
+        weights = np.where(reached == NOWHERE, 0.0, link_weights(degrees[np.where(reached == NOWHERE, 0, reached)]))
+        rows = np.repeat(np.arange(len(some)), np.diff(offsets)[some])
+        writer.put(f"replaced.{name}", some.astype(np.uint32))
+        writer.put(f"replaced.{weight}", np.bincount(rows, weights, minlength=len(some)).astype(np.float32))
     return facts | {"links_into": into.shape[1]}
 
 

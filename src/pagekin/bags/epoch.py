@@ -164,6 +164,11 @@ def is_shard(kin: Kin) -> bool:
     return "whole" in kin.facts.get("index", {})
 
 
+def is_delta(kin: Kin) -> bool:
+    """Return whether a collection is the delta of another, which replaces a part of it."""
+    return "replaced.document" in kin
+
+
 def check_epoch(kin: Kin) -> Iterator[Finding]:
     """Yield what is wrong with an epoch; indexes of earlier versions have none, and shards know a part of theirs."""
     stated = kin.facts["index"].get("epoch")

@@ -113,7 +113,8 @@ def check_links(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
     """Yield what is wrong with the shapes of the links, or where the two directions differ."""
     facts = kin.facts["index"]
     bags, links = facts["bags"], facts["document_links"]
-    links_in, most = facts.get("links_into", links), facts.get("whole", facts)["bags"]
+    links_in = facts.get("links_into", links)
+    most = max(facts.get("whole", facts)["bags"], kin.facts.get("shard", {}).get("first_document", 0) + bags)
     wrong = list(
         check_shapes(
             kin,

@@ -55,6 +55,13 @@ def _check_folder(path: Path, read: Callable[[int], None]) -> "list[store.Findin
             findings += [store.Finding(f"{folder.name}/{one.where}", one.what, one.leftover, one.stray) for one in own]
         whole = all(finding.leftover for finding in findings)
         return [*findings, *(engines.check_shards(kin) if whole else ())]
+    if delta := kin.facts.get(store.DELTA):
+        folder = path / str(delta["folder"])
+        own = _check_folder(folder, read) if folder.is_dir() else [store.Finding("manifest.json", "is missing")]
+        findings += [store.Finding(f"{folder.name}/{one.where}", one.what, one.leftover, one.stray) for one in own]
+        if not all(finding.leftover for finding in findings):
+            return findings
+        findings += engines.check_delta(kin)
     return findings + (list(hypertext.check_corpus(kin)) or [
         *similarity.check_index(kin), *clusters.check_trees(kin), *labels.check_stored_label(kin), *text.check_text(kin),
     ])  # fmt: skip

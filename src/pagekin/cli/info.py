@@ -18,7 +18,7 @@ def info(
 ) -> None:
     """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes."""
     kin = store.open_kin(collection)
-    folders = hypertext.open_shards(kin) or [kin]
+    folders = hypertext.open_shards(kin) or [kin, *filter(None, [hypertext.open_delta(kin)])]
     facts, parts = kin.facts, routers.parts_on_disk(*folders)
     sizes: Counter[str] = Counter()
     for folder in folders:

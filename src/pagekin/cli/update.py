@@ -2,6 +2,7 @@
 
 import re
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -51,6 +52,12 @@ def update(
             help="Leave out pages that were not seen for so long: 90d, 12w, 1y. They come back when they are seen again.",
         ),
     ] = None,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Make the whole collection anew, also if the update is small.")
+    ] = False,
+    erase: Annotated[
+        bool, typer.Option("--erase", help="Do the same, and write kept parts again without what is left out: nothing of it stays.")
+    ] = False,
     base_url: options.BaseUrls = None,
     workers: options.Workers = 0,
     memory: options.Memory = None,
@@ -59,9 +66,10 @@ def update(
 ) -> None:  # fmt: skip
     """Take new, changed and gone pages into a collection.
 
-    Only the new sources are read; all the rest is made anew from what the collection keeps. A later answer that a page is
-    gone (404, 410) removes it. What is removed stays out of later builds and updates, and nothing of it is kept. Servers
-    move to the new state by themselves.
+    Only the new sources are read. A small update of a large collection is put beside it, in a delta; otherwise all the rest is made
+    anew from what the collection keeps. A later answer that a page is gone (404, 410) removes it. What is removed is in no answer any
+    more and stays out of later builds and updates; its bytes go with --erase or pagekin compact. Servers move to the new state by
+    themselves.
     """
     if not (sources or remove or remove_site or remove_from or expire):
         fail(
@@ -76,13 +84,15 @@ def update(
     with keep_what_was_read(collection), progress_bar(quiet or as_json) as tell:
         report = engines.update_collection(
             collection, sources or [], base_urls=bases, base_url=default_base, opt_outs=named | opt_outs_of_file(remove_from),
-            expire_before=int(time.time()) - expire if expire else 0, workers=workers or hypertext.default_workers(),
+            expire_before=int(time.time()) - expire if expire else 0, way="erase" if erase else "merge" if merge else "auto",
+            workers=workers or hypertext.default_workers(),
             memory=memory or store.NO_LIMIT, progress=tell, note=note_of(quiet),
         )  # fmt: skip
     if as_json:
         print_json(
             {
-                "changed": report.build is not None, "pages": report.pages._asdict(), "opted_out": report.opted_out,
+                "changed": report.build is not None or report.delta is not None,
+                "delta": asdict(report.delta) if report.delta else None, "pages": report.pages._asdict(), "opted_out": report.opted_out,
                 "read_before": report.read_before, "seconds": _seconds(report.build),
             }
         )  # fmt: skip

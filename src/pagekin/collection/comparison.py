@@ -25,9 +25,9 @@ class Comparison:
 
 def compare_pages(collection: "Collection", numbers: Sequence[int], count: int) -> Comparison:
     """Compare pages by the numbers of their addresses, all of which have bags; return at most `count` shared terms."""
-    bags = collection.related_pages.index.bags
-    documents = [bags.document(number) for number in numbers]
-    every = [bags.bag(document) for document in documents]
+    found = collection.related_pages.index.documents
+    documents = [found.at(collection.corpus.urls[number]) for number in numbers]
+    every = [found.bag(document) for document in documents]
     similarities = [[1.0] * len(every) for _ in every]
     for one, mine in enumerate(every):
         for other in range(one):
@@ -37,15 +37,18 @@ def compare_pages(collection: "Collection", numbers: Sequence[int], count: int) 
 
 
 def _shared_terms(collection: "Collection", documents: Sequence[int], count: int) -> list[tuple[str, float, list[str]]]:
-    bags = collection.related_pages.index.bags
-    terms, least = bags.bag(documents[0])
-    origins = bags.origins(documents[0])
+    found = collection.related_pages.index.documents
+    first, own = found.place(documents[0])
+    hashes, least = found.bag(documents[0])
+    number_of = dict(zip(hashes.tolist(), first.bags.bag(own)[0].tolist(), strict=True))
+    origins = found.origins(documents[0])
     for document in documents[1:]:
-        theirs, weights = bags.bag(document)
-        terms, mine, other = np.intersect1d(terms, theirs, assume_unique=True, return_indices=True)
-        least, origins = np.minimum(least[mine], weights[other]), origins[mine] | bags.origins(document)[other]
+        theirs, weights = found.bag(document)
+        hashes, mine, other = np.intersect1d(hashes, theirs, assume_unique=True, return_indices=True)
+        least, origins = np.minimum(least[mine], weights[other]), origins[mine] | found.origins(document)[other]
+    terms = [number_of[one] for one in hashes.tolist()]
     return [
-        (bags.term_text(collection.corpus, int(terms[place])), float(least[place]), Origin(int(origins[place])).names())
+        (first.bags.term_text(first.corpus, terms[place]), float(least[place]), Origin(int(origins[place])).names())
         for place in np.lexsort((terms, -least))[:count].tolist()
     ]
 
@@ -56,7 +59,7 @@ def similarities_to(collection: "Collection", url: str, numbers: Sequence[int]) 
     Pages without a bag are left out; raise a RelatedError if the page itself has none.
     """
     index = collection.related_pages.index
-    number_of = {index.bags.document(number): number for number in numbers}
+    number_of = {index.documents.at(collection.corpus.urls[number]): number for number in numbers}
     number_of.pop(-1, None)
     documents, similarity = index.rerank(
         index.signals(index.query_of([url])), np.array(list(number_of), np.int64), -1.0

@@ -2,6 +2,7 @@
 
 from .cluster_costs import ClusterCosts, divide_costs, usual_costs
 from .costs import BuildCosts, estimate_costs
+from .delta import DeltaReport, check_delta
 from .division import Census
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from .local import BuildRecipe, BuildReport, build_collection, cluster_collection, index_collection, label_collection
@@ -21,6 +22,7 @@ __all__ = [
     "Census",
     "ClusterCosts",
     "ClusterPlan",
+    "DeltaReport",
     "LeafBuilder",
     "LeafPlan",
     "LeafSite",
@@ -32,6 +34,7 @@ __all__ = [
     "build_here",
     "build_on_spark",
     "build_shards",
+    "check_delta",
     "check_shards",
     "cluster_collection",
     "compact_collection",

@@ -5,7 +5,7 @@ known of them: so it is made from the parts of all updates since, and takes the 
 the base that it replaces, or that are gone, are hidden.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, BaseReader, Visits, make_delta_bags, make_vocabulary, strategy_of_index, touched_targets
+from pagekin.bags import NOWHERE, BagWorkshop, BaseReader, Visits, make_delta_bags, make_vocabulary, strategy_of_index, touched_targets
 from pagekin.clusters import DOCUMENTS_TREE, PageTopics, Tree, join_clusters, put_trees, read_trees
 from pagekin.errors import PagekinError
 from pagekin.hypertext import (
@@ -22,17 +22,20 @@ from pagekin.hypertext import (
     leave_out,
     merge_parts,
     named_in_parts,
+    open_delta,
     pick_records,
     put_hidden,
     recorded_names,
     widen_corpus,
 )
 from pagekin.similarity import make_index
-from pagekin.store import DELTA, Array, Kin, KinWriter, RaggedBytes, open_kin
+from pagekin.store import DELTA, Array, Finding, Kin, KinError, KinWriter, RaggedBytes, open_kin
 from pagekin.text import VisitingTexts, make_text, read_visiting_texts
 
 FEWEST_PAGES = 2_000
 """Pages of a collection below which it is made anew, which takes little time."""
+_ROUNDS = 4
+"""How often a delta is merged anew because its links name addresses that stand for others."""
 LARGEST_SHARE = 0.2
 """The largest share of a collection's pages that a delta may have."""
 
@@ -85,7 +88,12 @@ class DeltaMaker:
         """Write the delta, of at most so many pages, by a writer of its own; return its facts. Raise NotInDelta if it cannot be."""
         new = self._read_new()
         touched = self._find_touched(new)
-        narrow = self._merge("narrow.kin", touched, most)
+        narrow = self._merge(0, touched, most)
+        for attempt in range(1, _ROUNDS):
+            if not (homes := self._missing_homes(narrow)):
+                break
+            touched = self._with_homes(touched, homes)
+            narrow = self._merge(attempt, touched, most)
         self._compare_aliases(narrow)
         hidden = np.union1d(touched.moved, touched.removed)
         stays = np.ones(len(self.corpus), np.bool_)
@@ -145,7 +153,12 @@ class DeltaMaker:
     def _find_touched(self, new: Corpus | None) -> _Touched:
         """Return what new pages, changed and gone ones touch."""
         recorded = recorded_names(self.parts)
-        named = set(recorded.changed)
+        self._recorded = recorded.changed | recorded.seen_again
+        self._leading = {name for name, _target in recorded.leads}
+        for name, target in recorded.leads:
+            if (number := self._home(name)) >= 0 and number != self._home(target):
+                raise NotInDelta(f"{name.decode('utf-8', 'replace')} leads to another address")
+        named = set(recorded.changed) | recorded.claimed | {target for _name, target in recorded.leads}
         named |= {name for name in recorded.seen_again if not self.corpus.pages_of(self._home(name))}
         linked = set[bytes]()
         if new is not None:
@@ -163,11 +176,32 @@ class DeltaMaker:
         moved |= set(np.asarray(self.corpus.pages.url)[citing].tolist())
         moved = self._with_documents(moved) - set(removed.tolist())
         numbers = np.array(sorted(moved), np.int64)
-        names = {self.corpus.urls[number] for number in moved} | named | linked
-        for number in moved:
-            names |= {alias.encode() for alias in self.corpus.aliases_of(number)}
         gone = {self.corpus.urls[number] for number in removed.tolist()}
-        return _Touched(numbers, removed, sorted(names - gone))
+        return _Touched(numbers, removed, sorted((self._names_of(moved) | named | linked) - gone))
+
+    def _names_of(self, moved: set[int]) -> set[bytes]:
+        """Return addresses of the base with their other names."""
+        return {
+            name
+            for number in moved
+            for name in (self.corpus.urls[number], *(alias.encode() for alias in self.corpus.aliases_of(number)))
+        }
+
+    def _missing_homes(self, corpus: Corpus) -> set[int]:
+        """Return what addresses of a corpus stand for in the base, if the corpus does not know that they stand for another."""
+        found = set()
+        aliases = set(np.asarray(corpus.aliases()[0]).tolist())
+        for number, name in enumerate(corpus.urls):
+            known = self.corpus.urls.find(name) if number not in aliases else -1
+            if known >= 0 and (home := self.corpus.home(known)) != known and name not in self._recorded:
+                found.add(home)
+        return found
+
+    def _with_homes(self, touched: _Touched, homes: set[int]) -> _Touched:
+        """Return what is touched, with some addresses of the base besides, of which links of touched pages lead to other names."""
+        more = self._with_documents(homes)
+        names = sorted({*touched.names, *self._names_of(more)})
+        return _Touched(np.union1d(touched.moved, np.array(sorted(more), np.int64)), touched.removed, names)
 
     def _has_bag(self, url: int) -> bool:
         urls = self.base["bag.url"]
@@ -187,7 +221,7 @@ class DeltaMaker:
 
     # -- its corpus -----------------------------------------------------------------------------------------------------
 
-    def _merge(self, name: str, touched: _Touched, most: int) -> Corpus:
+    def _merge(self, attempt: int, touched: _Touched, most: int) -> Corpus:
         """Return the corpus of all touched pages."""
         pages = self._pages_at(touched.moved)
         if len(pages) > most:
@@ -197,10 +231,10 @@ class DeltaMaker:
         plain = [
             self.corpus.urls[url] for url in page_url[pages].tolist() if not self.corpus.aliases_of(url)
         ]  # fmt: skip
-        picked = pick_records(self.old, touched.names, plain, self.work / "picked")
+        picked = pick_records(self.old, touched.names, plain, self.work / f"picked-{attempt}")
         if self.opt_outs:
-            picked = leave_out(picked, self.opt_outs, self._folder("picked-left"))
-        path = self.work / name
+            picked = leave_out(picked, self.opt_outs, self._folder(f"picked-left-{attempt}"))
+        path = self.work / f"narrow-{attempt}.kin"
         with KinWriter(path, "pagekin update") as writer:
             facts = merge_parts([*picked, *self.parts], writer, False, lambda _share: None)
             if facts["pages"] > most:
@@ -215,19 +249,19 @@ class DeltaMaker:
         for name, home in zip(names, homes, strict=True):
             number = self.corpus.urls.find(corpus.urls[name])
             if number < 0:
-                fresh += [corpus.urls[name], corpus.urls[home]]
+                # That a page names a canonical one may be a mistake of many, which the base knows.
+                fresh += [corpus.urls[one] for one in ((name,) if corpus.urls[name] in self._leading else (name, home))]
             elif self.corpus.urls[self.corpus.home(number)] != corpus.urls[home]:
                 raise NotInDelta(f"{corpus.url(name)} stands for another address than before")
         if known := named_in_parts(self.old, fresh):
             raise NotInDelta(f"{min(known).decode('utf-8', 'replace')} has another name now")
-        known_names, known_homes = (np.asarray(urls).astype(np.int64) for urls in self.corpus.aliases())
-        for name in known_names[np.isin(known_homes, self._numbers(corpus.urls))].tolist():
-            number = corpus.urls.find(self.corpus.urls[name])
-            if number >= 0 and corpus.home(number) == number:
+        for name, home in zip(*(np.asarray(urls).tolist() for urls in self.corpus.aliases()), strict=True):
+            address = self.corpus.urls[name]
+            if address not in self._recorded and self.corpus.urls[home] not in self._recorded:
+                continue  # nothing is new about it
+            number = corpus.urls.find(address)
+            if number < 0 or corpus.home(number) == number:
                 raise NotInDelta(f"{self.corpus.url(name)} does not stand for another address any more")
-
-    def _numbers(self, urls: RaggedBytes) -> npt.NDArray[np.int64]:
-        return np.fromiter(map(self.corpus.urls.find, urls), np.int64, len(urls))
 
     def _widen(
         self, narrow: Corpus, visits: Visits, called: VisitingTexts | None, writer: KinWriter
@@ -268,6 +302,30 @@ class DeltaMaker:
         return DeltaReport(
             len(pages), len(hidden), len(pages.keys() - before.keys()), changed, len(before.keys() - pages.keys())
         )
+
+
+def check_delta(kin: Kin) -> Iterator[Finding]:
+    """Yield where the delta of a collection does not belong to it; it has to be checked by itself besides."""
+    try:
+        delta = open_delta(kin)
+    except KinError as error:
+        yield Finding(str(kin.facts[DELTA]["folder"]), f"cannot be used: {error}")
+        return
+    if delta is None:
+        return
+    if delta.facts["index"]["epoch"]["identity"] != kin.facts["index"]["epoch"]["identity"]:
+        yield Finding(delta.path.name, "has bags of another epoch")
+    bags = kin.facts["index"]["bags"]
+    for name, most in (
+        ("hidden.page", kin.facts["pages"]), ("hidden.address", kin.facts["urls"]), ("replaced.document", bags),
+        ("replaced.citing", bags), ("replaced.cited", bags),
+    ):  # fmt: skip
+        numbers = np.asarray(delta[name]).astype(np.int64)
+        if bool(np.any(np.diff(numbers) <= 0)) or int(numbers.max(initial=-1)) >= most:
+            yield Finding(f"{delta.path.name}/{name}", "names what its base does not have")
+    by = np.asarray(delta["replaced.by"]).astype(np.int64)
+    if bool(np.any((by != NOWHERE) & ((by < bags) | (by >= bags + delta.facts["index"]["bags"])))):
+        yield Finding(f"{delta.path.name}/replaced.by", "names documents that the delta does not have")
 
 
 def commit_delta(

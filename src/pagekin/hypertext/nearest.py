@@ -25,7 +25,8 @@ def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
     for scheme in ("http://", "https://"):
         for spelling in (rest, rest.removeprefix("www."), "www." + rest, rest.rstrip("/"), rest + "/"):
             place = corpus.urls.nearest((scheme + spelling).encode("utf-8", "replace"))
-            candidates |= {corpus.url(i) for i in range(max(0, place - 3), min(len(corpus.urls), place + 4))}
+            near = range(max(0, place - 3), min(len(corpus.urls), place + 4))
+            candidates |= {corpus.url(i) for i in near if corpus.knows(i)}
     return _closest(url, candidates, count)
 
 
@@ -74,7 +75,7 @@ def _spelt_otherwise(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
 
 def _known(corpus: Corpus, number: int) -> Iterator[tuple[str, bool]]:
     """Yield an address by its number, aliases resolved, and whether it was read; nothing for -1."""
-    if number >= 0:
+    if corpus.knows(number):
         home = corpus.home(number)
         yield corpus.url(home), bool(corpus.pages_of(home))
 
@@ -98,14 +99,16 @@ def _titled(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
     titles, asked = ShortTitles(corpus), text.casefold()
     for page in _holding(corpus.titles, text.encode("utf-8", "replace"), _MANY):
         if asked in (corpus.titles.text(page).strip().casefold(), titles.text(page).casefold()):
-            yield corpus.page_url(page), True
+            if corpus.hidden is None or not corpus.hidden[page]:
+                yield corpus.page_url(page), True
 
 
 def _with_name(corpus: Corpus, name: str) -> list[str]:
     """Return some addresses that hold `name`, in capitals or not."""
     if len(name) < 3:
         return []
-    return [corpus.url(number) for number in _holding(corpus.urls, name.encode("utf-8", "replace"), _ENOUGH)]
+    found = _holding(corpus.urls, name.encode("utf-8", "replace"), _ENOUGH)
+    return [corpus.url(number) for number in found if corpus.knows(number)]
 
 
 def _holding(strings: RaggedBytes, needle: bytes, most: int) -> Iterator[int]:

@@ -21,11 +21,16 @@ class RecordedNames(NamedTuple):
     """Those with a page, a redirect, a revisit of another address, or an answer that there is no such page."""
     seen_again: frozenset[bytes]
     """Those with a revisit of themselves: their page was as before."""
+    leads: frozenset[tuple[bytes, bytes]]
+    """Redirects, and revisits of other addresses: from where to where."""
+    claimed: frozenset[bytes]
+    """Canonical addresses that pages name."""
 
 
 def recorded_names(parts: Sequence[Path]) -> RecordedNames:
     """Return the addresses that the records of parts are of. Cost: reading their tables."""
-    changed, seen_again = set[bytes](), set[bytes]()
+    changed, seen_again, claimed = set[bytes](), set[bytes](), set[bytes]()
+    leads = set[tuple[bytes, bytes]]()
     for part in parts:
         urls = read_strings(part, "urls")
         pages, redirects, revisits, gone = (np.load(part / f"{name}.npy") for name in ("pages", *Records._fields))
@@ -33,7 +38,10 @@ def recorded_names(parts: Sequence[Path]) -> RecordedNames:
         for numbers in (pages["url"], redirects[:, 0], gone[:, 0], revisits[~again, 0]):
             changed |= {urls[number] for number in numbers.tolist()}
         seen_again |= {urls[number] for number in revisits[again, 0].tolist()}
-    return RecordedNames(frozenset(changed), frozenset(seen_again))
+        for table in (redirects, revisits[~again]):
+            leads |= {(urls[source], urls[target]) for source, target in table[:, :2].tolist()}
+        claimed |= {urls[number] for number in pages["canonical"][pages["canonical"] >= 0].tolist()}
+    return RecordedNames(frozenset(changed), frozenset(seen_again), frozenset(leads), frozenset(claimed))
 
 
 def named_in_parts(parts: Sequence[Path], addresses: Collection[bytes]) -> set[bytes]:

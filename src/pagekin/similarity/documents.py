@@ -147,9 +147,34 @@ class Documents:
         shard, own = self.place(document)
         return shard.corpus.aliases_of(int(shard.bags.urls[own]))
 
+    def bag(self, document: int) -> tuple[Array, Array]:
+        """Return (hashes of terms, weights) of a document's bag, by hash."""
+        shard, own = self.place(document)
+        terms, weights = shard.bags.bag(own)
+        hashes = np.asarray(shard.bags.hashes)[terms]
+        order = np.argsort(hashes)
+        return hashes[order], weights[order]
+
+    def origins(self, document: int) -> Array:
+        """Return the `Origin` flags of a document's terms, in the order of `bag`."""
+        shard, own = self.place(document)
+        hashes = np.asarray(shard.bags.hashes)[shard.bags.bag(own)[0]]
+        return shard.bags.origins(own)[np.argsort(hashes)]
+
     def are_hidden(self, documents: Array) -> npt.NDArray[np.bool_]:
         """Mark the documents that a delta replaces, or that are gone."""
         return self.replaced.are_hidden(documents) if self.replaced else np.zeros(len(documents), np.bool_)
+
+    def standing(self, documents: Array, scores: Array) -> Array:
+        """Return numbers by which documents of equal scores stand in the order of their addresses."""
+        if not self.replaced:
+            return documents
+        _scores, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
+        ties = np.flatnonzero(counts[place] > 1)
+        standing = np.zeros(len(documents), np.int64)
+        by_address = sorted(ties.tolist(), key=lambda at: self.address(int(documents[at])))
+        standing[by_address] = np.arange(len(ties))
+        return standing
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
         """Return the page of each document in the whole, the newest capture; -1 where none was read."""

@@ -18,7 +18,8 @@ class Replaced:
         self.hidden[columns.document] = True
         self._by = np.arange(documents)
         self._by[columns.document] = columns.by
-        self._citing, self._weights = np.asarray(columns.citing), np.asarray(columns.out_weight)
+        self._out = np.asarray(columns.citing), np.asarray(columns.out_weight)
+        self._in = np.asarray(columns.cited), np.asarray(columns.in_weight)
 
     def now(self, documents: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the numbers that documents have now, without those that are gone."""
@@ -36,10 +37,19 @@ class Replaced:
 
     def out_weights(self, documents: Array, weights: Array) -> Array:
         """Return the weights of all that documents link to, given those that the base has."""
-        if not len(self._citing):
-            return weights
-        place = np.minimum(np.searchsorted(self._citing, documents), len(self._citing) - 1)
-        return np.where(self._citing[place] == documents, self._weights[place], weights)
+        return _override(documents, weights, *self._out)
+
+    def in_weights(self, documents: Array, weights: Array) -> Array:
+        """Return the weights of all that link to documents, given those that the base has."""
+        return _override(documents, weights, *self._in)
+
+
+def _override(documents: Array, weights: Array, others: Array, their_weights: Array) -> Array:
+    """Return the weights of documents, those of some others in place of what they were."""
+    if not len(others):
+        return weights
+    place = np.minimum(np.searchsorted(others, documents), len(others) - 1)
+    return np.where(others[place] == documents, their_weights[place], weights)
 
 
 class DocumentLinks:
@@ -104,7 +114,8 @@ class DocumentLinks:
 
     def in_weights(self, documents: Array) -> Array:
         """Return the weights of all that link to each document, added up."""
-        return self._numbering.gather([columns.in_weight for columns in self._columns], documents)
+        weights = self._numbering.gather([columns.in_weight for columns in self._columns], documents)
+        return self._replaced.in_weights(documents, weights) if self._replaced else weights
 
     def only_list(self, documents: Array) -> npt.NDArray[np.bool_]:
         """Mark the documents whose pages only list others."""

@@ -262,7 +262,7 @@ class RelatedIndex:
         similarity = signals.scores(documents)
         above = similarity > alpha
         documents, similarity = documents[above], similarity[above]
-        order = np.lexsort((documents, -similarity))
+        order = np.lexsort((self.documents.standing(documents, similarity), -similarity))
         return documents[order], similarity[order]
 
     # -- which documents may be answers ------------------------------------------------------------------------------

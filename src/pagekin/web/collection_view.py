@@ -62,6 +62,15 @@ class CollectionView:
         """Return the view of an open collection."""
         return collection.companion(cls)
 
+    def holding(self, url: str) -> "CollectionView":
+        """Return the view of the part that has the page at an address: of the delta, if it has a newer one."""
+        delta = self.collection.delta
+        if delta is None or self.corpus.pages_of(self.corpus.url_number(url)):
+            return self
+        number = delta.corpus.url_number(url)
+        is_here = number >= 0 and (delta.corpus.pages_of(number) or not self.corpus.knows(self.corpus.url_number(url)))
+        return CollectionView.of(delta) if is_here else self
+
     @cached_property
     def related(self) -> RelatedIndex | None:
         """Return the index of related pages; None if the collection has none."""
@@ -122,14 +131,15 @@ class CollectionView:
         if pages:
             return self.page_link(pages[0])
         url = self.corpus.url(number)
-        document = self.related.bags.document(number) if self.related else -1
+        document = self.related.documents.at(self.corpus.urls[number]) if self.related else -1
         title = plain_text(self.related.title(document)) if self.related and document >= 0 else ""
         return PageLink(url=url, title=title or url, site=host(url), captured=False)
 
     def link_to(self, url: str) -> PageLink:
         """Return a link to an address, by its title if the collection knows it."""
-        if (number := self.corpus.url_number(url)) >= 0:
-            return self.link(number)
+        there = self.holding(url)
+        if (number := there.corpus.url_number(url)) >= 0:
+            return there.link(number)
         return PageLink(url=url, title=plain_text(url), site=host(url), captured=False)
 
     def page_links(self, pages: Iterable[int]) -> list[PageLink]:

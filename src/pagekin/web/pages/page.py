@@ -170,10 +170,12 @@ def check_url(url: str) -> str:
 def resolve_address(collection: CollectionView, url: str) -> str | UnknownView:
     """Return the whole address of a page that is given so, abbreviated or otherwise meant; or those that look like it."""
     corpus = collection.corpus
-    for number in (number_in_full(corpus, url), corpus.url_number(url)):
-        if number >= 0:
-            return corpus.url(number)
-    if meant := guess_url([corpus], url):
+    corpora = [part.corpus for part in collection.collection.whole.parts]
+    for one in corpora:
+        for number in (number_in_full(one, url), one.url_number(url)):
+            if one.knows(number):
+                return one.url(number)
+    if meant := guess_url(corpora, url):
         return meant
     numbers = (corpus.url_number(one) for one in nearest_urls(corpus, url, 5))
     nearest = [collection.link(number) for number in dict.fromkeys(numbers) if number >= 0]
@@ -201,6 +203,7 @@ def _page_view(
     collection: CollectionView, url: str, answer: Answer, copies: Sequence[str], options: RelatedOptions
 ) -> PageView:
     """Return all that is shown of an address of a collection, given related pages and near copies."""
+    collection = collection.holding(url)
     corpus = collection.corpus
     number = corpus.url_number(url)
     pages = corpus.pages_of(number)
@@ -217,7 +220,7 @@ def _page_view(
     citing = [int(corpus.pages.url[one]) for one in citing_pages]
     linked = sorted(targets_of(corpus, pages[0]) - {number}) if pages else []
     index = collection.related
-    document = index.bags.document(number) if index else -1
+    document = index.documents.at(corpus.urls[number]) if index else -1
     comparable = document >= 0
     first_citing = _most_similar(collection, url, citing, comparable)
     first_linked = _most_similar(collection, url, linked, comparable)
