@@ -9,15 +9,17 @@ import numpy as np
 import pytest
 
 import pagekin
+import pagekin.errors
 from pagekin.bags import Strategy
-from pagekin.engines import build_collection, compact_collection
-from pagekin.hypertext import OptOuts, ReadPlan
+from pagekin.collection import Collection
+from pagekin.engines import UpdateReport, build_collection, check_delta, compact_collection
+from pagekin.hypertext import Corpus, OptOuts, ReadPlan
 from pagekin.similarity import RelatedIndex
 from pagekin.sources import demo_pages
-from pagekin.store import DELTA, open_kin
+from pagekin.store import DELTA, KinError, check_files, open_kin
 from tests.bags.webs import moved, record
 from tests.engines.frozen import remake_under_epoch
-from tests.engines.living import archive, files_of, not_found, update
+from tests.engines.living import archive, build, files_of, not_found, places_of, update
 
 WORLD = [page for page in demo_pages() if "dinosaurs" in page.url or "birds" in page.url][:60]
 FIRST = "2020-01-01T00:00:00Z"
@@ -99,6 +101,96 @@ def compare_searches(kin: Path, whole: Path) -> None:
     with pagekin.open(kin) as ours, pagekin.open(whole) as theirs:
         for question in QUESTIONS:
             found, expected = (
-                [(round(hit.score, 9), hit.url) for hit in index.search(question, limit=100)] for index in (ours, theirs)
+                [(round(hit.score, 9), hit.url) for hit in index.search(question, limit=100)]
+                for index in (ours, theirs)
             )
             assert found == expected, question
+
+
+# -- what people see -----------------------------------------------------------------------------------------------------
+
+SEA = "http://sea.example/"
+WHALES, SEALS, SQUID = (f"{SEA}{name}" for name in ("whales", "seals", "squid"))
+
+
+@pytest.fixture
+def sea(tmp_path: Path) -> Path:
+    """A collection with clusters, label and search."""
+    pages = {
+        WHALES: "<title>Whales</title><p>Whales eat <a href=krill>tiny krill</a> below the thick ice.",
+        SEALS: "<title>Seals</title><p>Seals hunt fish below the ice and meet <a href=whales>singing whales</a>.",
+        f"{SEA}krill": "<title>Krill</title><p>Tiny krill feed <a href=whales>whales</a> and seals below the ice.",
+        f"{SEA}terns": "<title>Terns</title><p>Terns fly above the ice and look for <a href=krill>small krill</a>.",
+    }
+    source = archive(tmp_path, "sea.warc", [record(url, html, FIRST) for url, html in pages.items()])
+    build([source], tmp_path / "sea.kin", whole=True)
+    return tmp_path / "sea.kin"
+
+
+def add_squid(sea: Path) -> UpdateReport:
+    html = "<title>Squid</title><p>Giant squid flee from <a href=whales>hungry whales</a> below the ice."
+    source = archive(sea.parent, "more.warc", [record(SQUID, html, "2021-01-01T00:00:00Z")])
+    return update(sea, source, way="delta")
+
+
+def test_a_new_page_is_in_every_answer_and_the_base_stays_as_it_is(sea: Path) -> None:
+    before = files_of(sea)
+    with pagekin.open(sea) as index:
+        index.search("ice")
+        report = add_squid(sea)
+        assert report.delta is not None and report.build is None
+        assert report.pages == (1, 0, 0)
+        after = files_of(sea)
+        assert {name for name in before if before[name] != after.get(name)} == {"manifest.json"}
+        assert SQUID in [hit.url for hit in index.search("giant squid")], "an open one moves to the new state"
+        assert SQUID in [hit.url for hit in index.related(WHALES)]
+        assert WHALES in [hit.url for hit in index.related(SQUID)]
+        assert index.page(SQUID)["captured"]
+        assert {anchor["source"] for anchor in index.page(WHALES)["anchors_in"]} == {SEALS, f"{SEA}krill", SQUID}
+        assert SQUID in [hit.url for hit in index.expand("squid")]
+        assert index.select("squid").results
+    findings = [*check_files(sea), *check_delta(open_kin(sea))]
+    assert findings == []
+
+
+def test_what_is_removed_is_in_no_answer_and_its_bytes_go_with_compact(sea: Path) -> None:
+    assert places_of(sea, "singing"), "the test would find it"
+    update(sea, remove=[SEALS], way="delta")
+    with pagekin.open(sea) as index:
+        assert SEALS not in [hit.url for hit in index.search("ice")]
+        assert not index.search("singing").results
+        assert SEALS not in [hit.url for hit in index.related(WHALES)]
+        assert SEALS not in [hit.url for hit in index.expand("fish OR ice")]
+        assert SEALS not in [anchor["source"] for anchor in index.page(WHALES)["anchors_in"]]
+        with pytest.raises(pagekin.errors.PagekinError) as wrong:
+            index.page(SEALS)
+        assert str(wrong.value).count(SEALS) == 1, "it is not offered either"
+    compact_collection(sea)
+    assert not places_of(sea, "singing")
+
+
+def test_erase_leaves_nothing_at_once(sea: Path) -> None:
+    report = update(sea, remove=[SEALS], way="erase")
+    assert report.build is not None and not places_of(sea, "singing")
+
+
+def test_new_pages_join_clusters_of_the_base(sea: Path) -> None:
+    add_squid(sea)
+    collection = Collection("sea", sea, compiled=False)
+    assert collection.delta is not None
+    assert collection.delta.trees.keys() >= {"clusters"}
+    page = collection.delta.corpus.pages_of(collection.delta.corpus.url_number(SQUID))[0]
+    assert collection.delta.trees["clusters"].homes(page)
+
+
+def test_verbs_that_need_one_piece_say_so(sea: Path) -> None:
+    add_squid(sea)
+    with pytest.raises(KinError, match="pagekin compact"):
+        Corpus.open(sea)
+
+
+def test_small_collections_are_made_anew_and_the_reason_is_told(sea: Path) -> None:
+    notes: list[str] = []
+    source = archive(sea.parent, "more.warc", [record(SQUID, "<p>Squid", FIRST)])
+    assert update(sea, source, note=notes.append).build is not None
+    assert any("fewer than 2,000 pages" in note for note in notes)

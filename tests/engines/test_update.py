@@ -24,7 +24,7 @@ from pagekin.hypertext import Corpus, OptOuts, ReadPlan, host_of, part, read_kee
 from pagekin.labels import AddedTerm, added_terms
 from pagekin.similarity import RelatedError, RelatedIndex
 from pagekin.sources import Limits, demo_pages
-from pagekin.store import KEPT, KinError, KinWriter, check_files, open_kin
+from pagekin.store import DELTA, KEPT, KinError, KinWriter, check_files, open_kin
 from tests.bags.webs import moved, record
 from tests.engines.living import archive, build, files_of, not_found, page_urls, places_of, update
 from tests.sources.making import warc
@@ -388,16 +388,19 @@ EVERY = 8
 # -- all or nothing ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", ["update", "remove", "compact"])
+@pytest.mark.parametrize("verb", ["update", "remove", "compact", "delta", "compact a delta"])
 def test_kill_9_at_any_file_operation_leaves_the_old_state_or_the_new(sea: Path, tmp_path: Path, verb: str) -> None:
     archived = more(tmp_path)
     changes = {
         "update": lambda: update(sea, archived),
         "remove": lambda: update(sea, remove=[WHALES]),
         "compact": lambda: compact_collection(sea),
+        "delta": lambda: update(sea, archived, remove=[SEALS], way="delta"),
+        "compact a delta": lambda: compact_collection(sea),
     }
-    if verb == "compact":
-        update(sea, archived)
+    if verb.startswith("compact"):
+        update(sea, archived, way="delta" if verb.endswith("delta") else "auto")
+    assert (DELTA in open_kin(sea).facts) == (verb == "compact a delta")
     shutil.copytree(sea, tmp_path / "before.kin")
     old = files_of(sea), state_of(sea)
     operations = count_changes(changes[verb])
@@ -427,7 +430,8 @@ def test_kill_9_at_any_file_operation_leaves_the_old_state_or_the_new(sea: Path,
     for step in sorted({*range(0, operations, 37), *around}):
         assert is_new_after(step) == (step >= switch), f"step {step}"
     assert operations > 100
-    assert verb == "compact" or 50 < switch < operations - 10
+    assert (DELTA in open_kin(sea).facts) == (verb == "delta")
+    assert verb.startswith("compact") or 50 < switch < operations - 10
 
 
 def test_an_update_that_was_killed_after_reading_goes_on_from_there(sea: Path, tmp_path: Path) -> None:

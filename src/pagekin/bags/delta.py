@@ -27,10 +27,19 @@ from pagekin.bags.visits import VisitingLinks, Visits, make_visits, reduce_visit
 from pagekin.bags.weighing import weigh
 from pagekin.bags.words import make_vocabulary
 from pagekin.hypertext import Corpus, DecodedPage, host_of, sites_of_urls
-from pagekin.store import Array, Columns, Kin, KinWriter, RaggedBytes, batch_ranges, no_progress, row_entries, smallest_uint
+from pagekin.store import (
+    Array,
+    Columns,
+    Kin,
+    KinWriter,
+    RaggedBytes,
+    batch_ranges,
+    no_progress,
+    row_entries,
+)
 
 if TYPE_CHECKING:
-    from pagekin.bags._kernels.keep import Anchors, KeptWords
+    from pagekin.bags._kernels.keep import Anchors
 
 NOWHERE = (1 << 32) - 1
 """In place of a document's new number: it is in the collection no more."""
@@ -195,7 +204,9 @@ def make_delta_bags(
         citing = citing_pages(corpus)
         raw = merge(corpus, strategy, words, kept, citing, folder, no_progress, threads, visits)
         raw = keep_bags(raw, mine[raw.urls])
-        facts = weigh(corpus, strategy, words, raw, _frequencies(base), writer, no_progress, _sites(corpus, base, raw.urls))
+        facts = weigh(
+            corpus, strategy, words, raw, _frequencies(base), writer, no_progress, _sites(corpus, base, raw.urls)
+        )
         found = find_links(corpus, strategy, uses, citing, raw.urls, len(Bags(base)))
         facts |= _put_links(corpus, base, uses, raw.urls, found, hidden, writer)
     epoch = EpochColumns.of(base)

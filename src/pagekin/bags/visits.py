@@ -104,7 +104,9 @@ class VisitingLinks(NamedTuple):
     counts: npt.NDArray[np.bool_]
 
 
-def make_visits(corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: VisitingLinks) -> Visits:
+def make_visits(
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: VisitingLinks
+) -> Visits:
     """Return all of some links as visits."""
     from pagekin.bags._kernels.keep import LEFT_OUT
     from pagekin.bags._kernels.merge import hash_links

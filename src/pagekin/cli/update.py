@@ -56,7 +56,7 @@ def update(
         bool, typer.Option("--merge", help="Make the whole collection anew, also if the update is small.")
     ] = False,
     erase: Annotated[
-        bool, typer.Option("--erase", help="Do the same, and write kept parts again without what is left out: nothing of it stays.")
+        bool, typer.Option("--erase", help="Do the same, so that nothing stays of what is left out.")
     ] = False,
     base_url: options.BaseUrls = None,
     workers: options.Workers = 0,
@@ -66,10 +66,10 @@ def update(
 ) -> None:  # fmt: skip
     """Take new, changed and gone pages into a collection.
 
-    Only the new sources are read. A small update of a large collection is put beside it, in a delta; otherwise all the rest is made
-    anew from what the collection keeps. A later answer that a page is gone (404, 410) removes it. What is removed is in no answer any
-    more and stays out of later builds and updates; its bytes go with --erase or pagekin compact. Servers move to the new state by
-    themselves.
+    Only the new sources are read. A small update of a large collection is put beside it, in a delta; otherwise all the rest is
+    made anew from what the collection keeps. A later answer that a page is gone (404, 410) removes it. What is removed is in no
+    answer any more and stays out of later builds and updates; its bytes go with --erase or pagekin compact. Servers move to the
+    new state by themselves.
     """
     if not (sources or remove or remove_site or remove_from or expire):
         fail(
@@ -84,7 +84,8 @@ def update(
     with keep_what_was_read(collection), progress_bar(quiet or as_json) as tell:
         report = engines.update_collection(
             collection, sources or [], base_urls=bases, base_url=default_base, opt_outs=named | opt_outs_of_file(remove_from),
-            expire_before=int(time.time()) - expire if expire else 0, way="erase" if erase else "merge" if merge else "auto",
+            expire_before=int(time.time()) - expire if expire else 0,
+            way="erase" if erase else "merge" if merge else "auto",
             workers=workers or hypertext.default_workers(),
             memory=memory or store.NO_LIMIT, progress=tell, note=note_of(quiet),
         )  # fmt: skip

@@ -72,7 +72,7 @@ def follow_trees(
 def join_clusters(
     corpus: Corpus, base: Corpus, trees: Sequence[Tree], workshop: BagWorkshop, threads: int = 1
 ) -> list[Tree]:
-    """Return the trees of a base with the pages of a delta: those that the base has, too, as they stand there, others where they fit.
+    """Return the trees of a base with the pages of a delta: those that the base has, too, stand as they do there.
 
     Other pages join the cluster with which they are connected most among the delta's pages, or else the largest one. All nodes
     stay, also those without pages.

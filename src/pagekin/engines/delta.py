@@ -13,7 +13,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import NOWHERE, BagWorkshop, BaseReader, Visits, make_delta_bags, make_vocabulary, strategy_of_index, touched_targets
+from pagekin.bags import (
+    NOWHERE,
+    BagWorkshop,
+    BaseReader,
+    Visits,
+    make_delta_bags,
+    make_vocabulary,
+    strategy_of_index,
+    touched_targets,
+)
 from pagekin.clusters import DOCUMENTS_TREE, PageTopics, Tree, join_clusters, put_trees, read_trees
 from pagekin.errors import PagekinError
 from pagekin.hypertext import (
@@ -263,9 +272,7 @@ class DeltaMaker:
             if number < 0 or corpus.home(number) == number:
                 raise NotInDelta(f"{self.corpus.url(name)} does not stand for another address any more")
 
-    def _widen(
-        self, narrow: Corpus, visits: Visits, called: VisitingTexts | None, writer: KinWriter
-    ) -> dict[str, Any]:
+    def _widen(self, narrow: Corpus, visits: Visits, called: VisitingTexts | None, writer: KinWriter) -> dict[str, Any]:
         """Write the corpus with all that links of the base name; return the facts about it."""
         known = make_vocabulary(narrow, self.strategy).hashes
         strings = RaggedBytes(visits.strings, visits.string_offsets)
@@ -293,7 +300,10 @@ class DeltaMaker:
 
     def _report(self, corpus: Corpus, hidden: npt.NDArray[np.int64]) -> DeltaReport:
         """Count the pages that came, changed and went."""
-        pages = {corpus.urls[int(url)]: int(digest) for url, digest in zip(corpus.pages.url, corpus.pages.digest)}
+        pages = {
+            corpus.urls[int(url)]: int(digest)
+            for url, digest in zip(corpus.pages.url, corpus.pages.digest, strict=True)
+        }
         before = {
             self.corpus.urls[int(self.corpus.pages.url[page])]: int(self.corpus.pages.digest[page])
             for page in hidden.tolist()

@@ -5,12 +5,21 @@ bytes are those of a build of all sources, but for clusters, which few new pages
 `compact_collection` renews these, too.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from pagekin.engines.delta import FEWEST_PAGES, LARGEST_SHARE, DeltaMaker, DeltaReport, NotInDelta, commit_delta, without_delta
+from pagekin.engines.delta import (
+    FEWEST_PAGES,
+    LARGEST_SHARE,
+    DeltaMaker,
+    DeltaReport,
+    NotInDelta,
+    commit_delta,
+    without_delta,
+)
 from pagekin.engines.local import BuildRecipe, BuildReport, build_into, note_lost_directory
 from pagekin.engines.needs import require_room
 from pagekin.engines.shards import build_shards_into
@@ -34,7 +43,18 @@ from pagekin.hypertext import (
 )
 from pagekin.labels import added_terms
 from pagekin.sources import Limits, Unit, plan_units
-from pagekin.store import DELTA, NO_LIMIT, SHARDS, Kin, KinError, KinWriter, MemoryBudget, Progress, no_progress, open_kin
+from pagekin.store import (
+    DELTA,
+    NO_LIMIT,
+    SHARDS,
+    Kin,
+    KinError,
+    KinWriter,
+    MemoryBudget,
+    Progress,
+    no_progress,
+    open_kin,
+)
 
 UpdateWay = Literal["auto", "delta", "merge", "erase"]
 """How an update is made: as its size suggests, by a delta, or by making the collection anew."""
@@ -118,7 +138,7 @@ def _try_delta(
         work = writer.work / "making"
         work.mkdir()
         maker = DeltaMaker(kin, old, [*new, *parts], keeping.opt_outs | plan.opt_outs, work)
-        most = int(kin.facts["pages"] * (1 if way == "delta" else LARGEST_SHARE))
+        most = sys.maxsize if way == "delta" else int(LARGEST_SHARE * kin.facts["pages"])
         keep_for_delta(writer, units, parts, plan.opt_outs, keeping.recipe)
         progress("delta", 0.0)
         made = commit_delta(writer, kin, lambda own: maker.make(own, most, plan.workers))

@@ -98,9 +98,10 @@ def _titled(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
         return
     titles, asked = ShortTitles(corpus), text.casefold()
     for page in _holding(corpus.titles, text.encode("utf-8", "replace"), _MANY):
+        if corpus.hidden is not None and corpus.hidden[page]:
+            continue
         if asked in (corpus.titles.text(page).strip().casefold(), titles.text(page).casefold()):
-            if corpus.hidden is None or not corpus.hidden[page]:
-                yield corpus.page_url(page), True
+            yield corpus.page_url(page), True
 
 
 def _with_name(corpus: Corpus, name: str) -> list[str]:

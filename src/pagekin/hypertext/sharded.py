@@ -57,5 +57,7 @@ def open_delta(kin: Kin) -> Kin | None:
         return None
     delta = open_kin(kin.path / Path(str(named["folder"])).name)
     if delta.manifest.get("checksum") != named.get("checksum"):
-        raise KinError(f"{delta.path} is another delta than the one that {kin.path} names. See all of it: pagekin check {kin.path}")
+        raise KinError(
+            f"{delta.path} is another delta than the one that {kin.path} names. See all of it: pagekin check {kin.path}"
+        )
     return delta

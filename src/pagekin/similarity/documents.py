@@ -37,7 +37,9 @@ class Documents:
         self.page_numbering = Numbering(len(shard.corpus) for shard in shards)
         last = shards[-1].corpus.kin
         self.replaced = (
-            Replaced(ReplacedColumns.of(last), len(shards[0].bags)) if ReplacedColumns.is_in(last) and len(shards) > 1 else None
+            Replaced(ReplacedColumns.of(last), len(shards[0].bags))
+            if ReplacedColumns.is_in(last) and len(shards) > 1
+            else None
         )
 
     @classmethod

@@ -120,7 +120,7 @@ def parse_manifest(raw: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def names_in(manifest: Mapping[str, Any]) -> set[str]:
-    """Return the files, shards and delta that a manifest names, and the folders of files that an earlier version kept, now unread."""
+    """Return the files, shards and delta that a manifest names, and folders that an earlier version kept, now unread."""
     folders = manifest.get("folders")
     entries = folders.values() if isinstance(folders, dict) else ()
     former = {str(entry.get("folder")) for entry in entries if isinstance(entry, dict)}

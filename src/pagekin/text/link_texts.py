@@ -133,12 +133,15 @@ def put_link_texts(
 ) -> tuple[Array, Array, Array]:
     """Write which pages are called by which forms, and how strongly; return offsets by form, pages and strengths.
 
-    This is found in the corpus, with the links that visit it from a base, unless it is known. Only links from the same host count: the others a site of a network would not
-    know, and its pages would have other scores than in one collection of all. A page that links often to another counts once.
+    This is found in the corpus, with the links that visit it from a base, unless it is known. Only links from the same host
+    count: the others a site of a network would not know, and its pages would have other scores than in one collection of all.
+    A page that links often to another counts once.
     """
     with TemporaryDirectory(dir=writer.work) as folder:
         room = Workspace(Path(folder), writer.memory)
-        found = chain(_read_link_texts(corpus, forms), [known.on(corpus, forms)] if isinstance(known, VisitingTexts) else [])
+        found = chain(
+            _read_link_texts(corpus, forms), [known.on(corpus, forms)] if isinstance(known, VisitingTexts) else []
+        )
         pieces = [_number_forms(known, forms)] if isinstance(known, LinkTexts) else _add_up(corpus, forms, found, room)
         sizes = np.zeros(len(forms.names), np.int64)
         pages = writer.create("posting.called_page", smallest_uint(max(len(corpus) - 1, 0)))

@@ -116,8 +116,9 @@ class _Spill:
 
 
 def _make_postings(
-    writer: KinWriter, corpus: Corpus, forms: Forms, link_texts: LinkTexts | VisitingTexts | None, progress: Progress, threads: int
-) -> int:
+    writer: KinWriter, corpus: Corpus, forms: Forms, link_texts: LinkTexts | VisitingTexts | None, progress: Progress,
+    threads: int,
+) -> int:  # fmt: skip
     """Write the postings, form after form; return their number. Memory is bounded: they are sorted a range of forms at a time."""
     from pagekin.text._kernels.postings import place_entries
 
