@@ -1,18 +1,31 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
+from .captures import Captures, divide_captures, join_captures, list_captures
 from .charset import decode_page, to_utf8
 from .check import check_corpus
+from .choosing import (
+    ChoiceState,
+    Chosen,
+    advance_choice,
+    begin_choice,
+    conclude_choice,
+    count_left_out,
+    divide_chosen,
+    join_chosen,
+)
 from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns, page_count
 from .corpus import Corpus, Stream, in_shards_error
 from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .keeping import Keeping, read_keeping, require_keeping, without_known
 from .language import declared_language
+from .letters import Letter, Ranges, Round
 from .lexer import Lexer
 from .matching import PageChanges, compare_pages, match_pages
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
 from .nearest import guess_url, nearest_urls, unknown_url_message
 from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
+from .part_records import Part, divide_part, read_part, sum_abouts, write_part
 from .read import (
     PARSERS,
     DamagedInputError,
@@ -40,6 +53,9 @@ from .regions import (
     mark_place,
     remove_marked,
 )
+from .shard_bounds import RangeSize, Starts, find_starts, measure_chosen, settle_bounds, share_work, sum_sizes
+from .shard_merge import list_hosts, list_links, list_terms, merge_shard, sum_facts
+from .shard_names import ShardNames, advance_names, begin_names
 from .sharded import open_corpora, open_shards, shard_folders
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
@@ -61,7 +77,10 @@ __all__ = [
     "AnchorKind",
     "Attribute",
     "Boundary",
+    "Captures",
     "CharClass",
+    "ChoiceState",
+    "Chosen",
     "Corpus",
     "Cut",
     "CutNumbers",
@@ -69,6 +88,7 @@ __all__ = [
     "DecodedPage",
     "HostTitles",
     "Keeping",
+    "Letter",
     "Lexer",
     "Note",
     "OptOutError",
@@ -76,17 +96,27 @@ __all__ = [
     "PageChanges",
     "PageColumns",
     "PageFlag",
+    "Part",
+    "RangeSize",
+    "Ranges",
     "ReadPage",
     "ReadPlan",
     "ReadReport",
     "Regions",
+    "Round",
+    "ShardNames",
     "ShortTitles",
+    "Starts",
     "Stream",
     "StreamBatch",
     "StrictLexer",
     "UnitsRead",
     "WorkerError",
     "WrittenWords",
+    "advance_choice",
+    "advance_names",
+    "begin_choice",
+    "begin_names",
     "canonical_url",
     "char_class",
     "check_corpus",
@@ -94,6 +124,8 @@ __all__ = [
     "common_spellings",
     "common_spellings_of_many",
     "compare_pages",
+    "conclude_choice",
+    "count_left_out",
     "cut_corpus",
     "cut_pages",
     "declared_language",
@@ -102,22 +134,35 @@ __all__ = [
     "decode_stream",
     "decode_words",
     "default_workers",
+    "divide_captures",
+    "divide_chosen",
+    "divide_part",
     "find_regions",
+    "find_starts",
     "fold_case",
     "guess_url",
     "has_foreign_mark",
     "host_of",
     "host_of_url",
     "in_shards_error",
+    "join_captures",
+    "join_chosen",
     "keep_content",
+    "list_captures",
+    "list_hosts",
+    "list_links",
+    "list_terms",
     "mark_place",
     "match_pages",
+    "measure_chosen",
+    "merge_shard",
     "nearest_urls",
     "no_note",
     "open_corpora",
     "open_shards",
     "page_count",
     "read_keeping",
+    "read_part",
     "read_sources",
     "read_sources_into",
     "read_strictly",
@@ -128,13 +173,19 @@ __all__ = [
     "repeated_ends",
     "require_keeping",
     "runs_under",
+    "settle_bounds",
     "shard_folders",
+    "share_work",
     "site_of",
     "sites_of_urls",
     "split_port",
+    "sum_abouts",
+    "sum_facts",
+    "sum_sizes",
     "to_utf8",
     "units_key",
     "unknown_url_message",
     "widen_corpus",
     "without_known",
+    "write_part",
 ]

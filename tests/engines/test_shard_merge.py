@@ -1,0 +1,141 @@
+"""The corpora of shards that are made directly from parts are those that are cut from the whole, to the byte."""
+
+import random
+from collections.abc import Iterable
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pagekin.hypertext import Corpus, Cut, cut_corpus, cut_pages
+from pagekin.hypertext.lexer import Lexer
+from pagekin.hypertext.merge import merge_parts
+from pagekin.hypertext.part import PartBuilder
+from pagekin.sources import Gone, Item, Limits, Page, Redirect, Revisit, Skip
+from pagekin.store import Kin, KinWriter, open_kin
+
+from .sharded_merge import MergedShards, ShardMergeJob
+from .shuffling import ShufflingEngine
+
+NO_NUMBERS = np.zeros(0, np.int64)
+
+
+def make_items(rng: random.Random) -> list[Item]:
+    """A small web with all that makes a merge hard: captures, redirects, revisits, claims, cycles, pages that are gone."""
+    urls = [
+        f"{rng.choice(['http', 'https'])}://{rng.choice('abcd')}.example/{rng.choice(['', 'x/', 'y/'])}{number}"
+        for number in range(rng.choice([4, 12, 40]))
+    ]
+    popular = rng.choice(urls)
+    words = "granite mica quartz gneiss basalt marble slate Ünder der die das obsidian".split()
+
+    def page() -> bytes:
+        links = "".join(
+            f"<a href='{rng.choice(urls)}'>{' '.join(rng.choices(words, k=rng.randint(0, 3)))}</a> {rng.choice(words)}"
+            for _ in range(rng.randint(0, 6))
+        )
+        claim = rng.choice(["", "", f"<link rel=canonical href={rng.choice([popular, rng.choice(urls)])}>"])
+        title = f"<title>{rng.choice(words)}</title>"
+        language = rng.choice(["", " lang=de", " lang=fr"])
+        return f"<html{language}>{title}{claim}{links}<p>{' '.join(rng.choices(words, k=rng.randint(0, 60)))}".encode()
+
+    def date() -> int:
+        return rng.choice([0, 100, 200, 300, 70_000])
+
+    bodies = [page() for _ in range(len(urls))]
+    items: list[Item] = [
+        Page(url, rng.choice(bodies), content_type="text/html; charset=utf-8", date=date())
+        for url in rng.choices(urls, k=2 * len(urls))
+    ]
+    items += [Redirect(rng.choice(urls), rng.choice(urls), date()) for _ in range(rng.randint(0, len(urls)))]
+    items += [Revisit(rng.choice(urls), rng.choice(urls), date()) for _ in range(rng.randint(0, len(urls) // 2))]
+    items += [Gone(rng.choice(urls), date()) for _ in range(rng.randint(0, len(urls) // 3))]
+    items += [Skip("status 500", "web.warc"), Skip("bad record", "web.warc", detail=str(rng.random()))]
+    return items
+
+
+def chained(rng: random.Random) -> list[Item]:
+    """Long chains and cycles of redirects, and more claims for one address than are believed."""
+    urls = [f"http://h.example/{rng.randrange(10**6):06}" for _ in range(60)]
+    items: list[Item] = [
+        Page(url, f"<title>{url}</title><a href={rng.choice(urls)}>on</a>".encode()) for url in urls[:5]
+    ]
+    items += [Redirect(a, b, 1) for a, b in pairwise(urls[5:])]
+    items += [Redirect(urls[-1], rng.choice(urls[:40]), 1)]
+    claim = f"<link rel=canonical href={urls[0]}>"
+    items += [Page(f"http://c.example/{i}", f"<title>{i}</title>{claim}".encode()) for i in range(20)]
+    return items
+
+
+def write_parts(items: Iterable[Item], count: int, rng: random.Random, folder: Path) -> list[Path]:
+    """Write items as parts, divided anyhow."""
+    limits = Limits()
+    builders = [PartBuilder(Lexer(limits), limits) for _ in range(count)]
+    shuffled = list(items)
+    rng.shuffle(shuffled)
+    for item in shuffled:
+        rng.choice(builders).take(item)
+    paths = [folder / f"part-{number}" for number in range(count)]
+    for builder, path in zip(builders, paths, strict=True):
+        builder.write(path)
+    return paths
+
+
+def merge_whole(parts: list[Path], all_captures: bool, folder: Path) -> Corpus:
+    with KinWriter(folder / "whole.kin", "test") as writer:
+        writer.commit(merge_parts(parts, writer, all_captures, lambda _share: None))
+    return Corpus(open_kin(folder / "whole.kin"))
+
+
+def cut_whole(corpus: Corpus, cuts: list[Cut], folder: Path) -> list[Kin]:
+    kins = []
+    for number, cut in enumerate(cuts):
+        with KinWriter(folder / f"cut-{number}.kin", "test") as writer:
+            facts, _numbers = cut_corpus(corpus, cut, writer, NO_NUMBERS, NO_NUMBERS)
+            writer.commit(facts)
+        kins.append(open_kin(folder / f"cut-{number}.kin"))
+    return kins
+
+
+def assert_same_arrays(mine: Kin, expected: Kin) -> None:
+    assert mine.arrays.keys() == expected.arrays.keys()
+    for name in expected.arrays:
+        assert mine[name].dtype == expected[name].dtype, name
+        assert mine[name].tobytes() == expected[name].tobytes(), name
+
+
+def assert_equals_the_cut(made: MergedShards, corpus: Corpus, shards: int, folder: Path) -> None:
+    cuts = cut_pages(corpus, shards)
+    assert made.starts.addresses.strings() == [corpus.urls[cut.first_url] for cut in cuts[1:]]
+    assert made.starts.pages.tolist() == [cut.first_page for cut in cuts[1:]]
+    for path, cut in zip(made.folders, cut_whole(corpus, cuts, folder), strict=True):
+        mine = open_kin(path)
+        assert mine.facts == cut.facts
+        assert_same_arrays(mine, cut)
+    assert made.facts == corpus.facts
+
+
+def check(items: list[Item], seed: int, folder: Path, all_captures: bool = False) -> ShufflingEngine:
+    """Merge a web in one piece and in shards, and compare."""
+    rng = random.Random(seed)
+    parts = write_parts(items, rng.randint(1, 4), rng, folder)
+    corpus = merge_whole(parts, all_captures, folder)
+    names = list(corpus.urls) or [b"http://a/"]
+    slices = sorted(rng.choices([*names, b"a", b"z"], k=rng.randint(0, 4)))
+    engine = ShufflingEngine(seed, folder)
+    shards = rng.randint(1, 6)
+    made = ShardMergeJob(engine, parts, all_captures).make(shards, slices)
+    assert_equals_the_cut(made, corpus, shards, folder)
+    return engine
+
+
+@pytest.mark.parametrize("all_captures", [False, True])
+@pytest.mark.parametrize("seed", range(12))
+def test_shards_made_of_parts_are_those_that_are_cut(seed: int, all_captures: bool, tmp_path: Path) -> None:
+    check(make_items(random.Random(seed)), seed, tmp_path, all_captures)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_long_chains_and_cycles_and_claims_that_nobody_believes(seed: int, tmp_path: Path) -> None:
+    check(chained(random.Random(seed)), seed, tmp_path)
