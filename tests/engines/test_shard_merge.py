@@ -8,12 +8,31 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.hypertext import Corpus, Cut, cut_corpus, cut_pages
+from pagekin.bags import Strategy
+from pagekin.engines import build_shards
+from pagekin.hypertext import (
+    Chosen,
+    Corpus,
+    Cut,
+    ReadPlan,
+    cut_corpus,
+    cut_pages,
+    divide_part,
+    find_starts,
+    measure_chosen,
+    read_part,
+    settle_bounds,
+    shard_folders,
+    share_work,
+    sum_sizes,
+    widen_corpus,
+    write_part,
+)
 from pagekin.hypertext.lexer import Lexer
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder
-from pagekin.sources import Gone, Item, Limits, Page, Redirect, Revisit, Skip
-from pagekin.store import Kin, KinWriter, open_kin
+from pagekin.sources import Gone, Item, Limits, Page, Redirect, Revisit, Skip, demo_pages, plan_units, read_unit
+from pagekin.store import Kin, KinWriter, Names, open_kin
 
 from .sharded_merge import MergedShards, ShardMergeJob
 from .shuffling import ShufflingEngine
@@ -116,18 +135,16 @@ def assert_equals_the_cut(made: MergedShards, corpus: Corpus, shards: int, folde
     assert made.facts == corpus.facts
 
 
-def check(items: list[Item], seed: int, folder: Path, all_captures: bool = False) -> ShufflingEngine:
+def check(items: list[Item], seed: int, folder: Path, all_captures: bool = False, shards: int = 0) -> MergedShards:
     """Merge a web in one piece and in shards, and compare."""
     rng = random.Random(seed)
     parts = write_parts(items, rng.randint(1, 4), rng, folder)
     corpus = merge_whole(parts, all_captures, folder)
-    names = list(corpus.urls) or [b"http://a/"]
-    slices = sorted(rng.choices([*names, b"a", b"z"], k=rng.randint(0, 4)))
-    engine = ShufflingEngine(seed, folder)
-    shards = rng.randint(1, 6)
-    made = ShardMergeJob(engine, parts, all_captures).make(shards, slices)
+    slices = sorted(rng.choices([*corpus.urls, b"a", b"z"], k=rng.randint(0, 4)))
+    shards = shards or rng.randint(1, 6)
+    made = ShardMergeJob(ShufflingEngine(seed, folder), parts, all_captures).make(shards, slices)
     assert_equals_the_cut(made, corpus, shards, folder)
-    return engine
+    return made
 
 
 @pytest.mark.parametrize("all_captures", [False, True])
@@ -139,3 +156,55 @@ def test_shards_made_of_parts_are_those_that_are_cut(seed: int, all_captures: bo
 @pytest.mark.parametrize("seed", range(4))
 def test_long_chains_and_cycles_and_claims_that_nobody_believes(seed: int, tmp_path: Path) -> None:
     check(chained(random.Random(seed)), seed, tmp_path)
+
+
+def test_the_shards_of_an_engine_are_these_with_the_terms_of_their_bags(tmp_path: Path) -> None:
+    made = check(list(demo_pages()), 5, tmp_path, shards=5)
+    build_shards(ReadPlan(["demo"], tmp_path / "demo.kin"), 5, Strategy())
+    for mine, theirs in zip(made.folders, shard_folders(open_kin(tmp_path / "demo.kin")), strict=True):
+        corpus, expected = Corpus(open_kin(mine)), Corpus(open_kin(theirs))
+        with KinWriter(tmp_path / "wide.kin", "test") as writer:
+            facts = widen_corpus(corpus, expected.urls, expected.terms, writer)
+            wide = writer.view({}).arrays.keys()
+            for name in corpus.kin.arrays:
+                array = writer.view({})[name] if name in wide else corpus.kin[name]
+                assert array.dtype == expected.kin[name].dtype, name
+                assert array.tobytes() == expected.kin[name].tobytes(), name
+        assert {name: expected.facts[name] for name in facts} == facts
+
+
+def test_shards_begin_at_no_address_that_is_closed(demo_kin: Path) -> None:
+    corpus, rng = Corpus.open(demo_kin), random.Random(1)
+    addresses = [corpus.page_url(page).encode() for page in range(len(corpus))]
+    tokens, nothing = np.diff(np.asarray(corpus.pages.tokens, np.int64)), Names.of([])
+    chosen = Chosen(
+        Names.of(addresses), np.ones(len(addresses), np.int64), tokens, nothing, nothing, np.zeros(4, np.int64),
+        np.asarray(0),
+    )  # fmt: skip
+    for shards, share in ((6, 0.3), (40, 0.8), (200, 0.6)):
+        inside = set(rng.sample(range(1, len(corpus)), int(share * len(corpus))))
+        shares, wanted = share_work(measure_chosen(chosen), shards), None
+        while wanted is None or wanted.tolist() != shares.tolist():
+            shares = shares if wanted is None else wanted
+            found = find_starts(chosen, sum_sizes([]), shares, [addresses[page] for page in inside])
+            starts, wanted = settle_bounds([found], shares)
+        cuts = cut_pages(corpus, shards, lambda page, inside=inside: page not in inside)  # type: ignore[misc]
+        assert starts.pages.tolist() == [cut.first_page for cut in cuts[1:]]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_part_that_was_divided_merges_as_before(seed: int, tmp_path: Path) -> None:
+    rng = random.Random(seed)
+    (part,) = write_parts(make_items(rng), 1, rng, tmp_path)
+    firsts = sorted(rng.choices(read_part(part).urls.strings(), k=3))
+    divided = [write_part(one, tmp_path / f"divided-{n}") for n, one in enumerate(divide_part(read_part(part), firsts))]
+    (tmp_path / "one").mkdir()
+    whole, again = merge_whole([part], True, tmp_path), merge_whole(divided, True, tmp_path / "one")
+    assert_same_arrays(again.kin, whole.kin)
+    assert again.facts == whole.facts
+
+
+def test_webkb_in_shards_is_webkb_cut(data: Path, tmp_path: Path) -> None:
+    units = plan_units([str(data / "webkb" / "webkb.warc.gz")], {})
+    items = [item for unit in units for item in read_unit(unit, Limits()) if not isinstance(item, int)]
+    check(items, 7, tmp_path, shards=4)

@@ -19,7 +19,7 @@ from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .keeping import Keeping, read_keeping, require_keeping, without_known
 from .language import declared_language
-from .letters import Letter, Ranges, Round
+from .letters import Letter, Ranges, Round, run_rounds
 from .lexer import Lexer
 from .matching import PageChanges, compare_pages, match_pages
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
@@ -172,6 +172,7 @@ __all__ = [
     "remove_marked",
     "repeated_ends",
     "require_keeping",
+    "run_rounds",
     "runs_under",
     "settle_bounds",
     "shard_folders",

@@ -4,7 +4,7 @@ Which captures become pages, and which addresses are aliases, is decided from th
 """
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -75,7 +75,7 @@ def join_captures(parts: Iterable[Captures]) -> Captures:
     pages = [np.zeros(0, CAPTURE)]
     others: list[list[Array]] = [[np.zeros((0, 3), np.int64)] for _ in Records._fields]
     for one, place in zip(every, places, strict=True):
-        pages.append(_renumber(one.pages, place))
+        pages.append(_renumber(one.pages, place.__getitem__))
         for tables, table in zip(others, one.others, strict=True):
             tables.append(np.column_stack([place[table[:, :2]], table[:, 2]]))
     joined = np.concatenate(pages)
@@ -88,16 +88,15 @@ def _take(names: RaggedBytes, pages: Array, others: Records) -> Captures:
     """Return captures with the names that they need."""
     claims = pages["canonical"][pages["canonical"] >= 0]
     used = np.unique(np.concatenate([pages["url"], claims, *(table[:, :2].ravel() for table in others)]))
-    place = np.zeros(len(names), np.int64)
-    place[used] = np.arange(len(used))
-    tables = Records(*(np.column_stack([place[table[:, :2]], table[:, 2]]) for table in others))
-    return Captures(Names.of(names[name] for name in used.tolist()), _renumber(pages, place), tables)
+    tables = Records(*(np.column_stack([np.searchsorted(used, table[:, :2]), table[:, 2]]) for table in others))
+    pages = _renumber(pages, lambda places: np.searchsorted(used, places))
+    return Captures(Names.of(names[name] for name in used.tolist()), pages, tables)
 
 
-def _renumber(pages: Array, place: Array) -> Array:
+def _renumber(pages: Array, find: Callable[[Array], Array]) -> Array:
     """Return pages whose addresses have other places."""
     pages = pages.copy()
-    pages["url"] = place[pages["url"]]
+    pages["url"] = find(pages["url"])
     claims = pages["canonical"] >= 0
-    pages["canonical"][claims] = place[pages["canonical"][claims]]
+    pages["canonical"][claims] = find(pages["canonical"][claims])
     return pages

@@ -131,7 +131,7 @@ def put_strings(writer: KinWriter, name: str, pieces: Iterable[tuple[Array, Arra
         ends.seek(0)
         offsets = writer.create(f"{name}.offsets", smallest_uint(file.length))
         offsets.append(np.zeros(1, offsets.dtype))
-        while block := ends.read(_BLOCK_BYTES):
+        while block := ends.read(_BLOCK_BYTES // 8 * 8):
             offsets.append(np.frombuffer(block, np.int64).astype(offsets.dtype))
     return count
 

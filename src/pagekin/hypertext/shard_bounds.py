@@ -88,15 +88,15 @@ def settle_bounds(found: Iterable[Starts], shares: npt.NDArray[np.int64]) -> tup
     chosen: list[int] = []
     wanted: list[int] = []
     last = 0
-    for share in shares.tolist():
-        share = max(share, last + 1)
+    for asked in shares.tolist():
+        share = max(asked, last + 1)
         wanted.append(share)
+        last = share
         place = int(np.searchsorted(work[order], share))
         if place < len(order):
             chosen.append(int(order[place]))
-            last = int(work[chosen[-1]])
-        else:
-            last = share
+            if share == asked:  # otherwise an earlier start than this one may not have been looked for
+                last = int(work[chosen[-1]])
     return Starts(work[chosen], pages[chosen], Names.of(addresses[place] for place in chosen)), np.array(
         wanted, np.int64
     )
