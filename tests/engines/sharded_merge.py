@@ -79,8 +79,10 @@ class ShardMergeJob:
             )
             for list_names in (hypertext.list_terms, hypertext.list_hosts)
         )
-        skipped = hypertext.count_left_out(self.engine.combine(chosen, hypertext.join_chosen))
-        facts = hypertext.sum_facts([c.facts for c in corpora], names, chosen, whole, skipped, terms, hosts)
+        counts = [
+            hypertext.count_shard(corpora[n].facts, chosen[n], names[n]) for n in self.engine.shuffled(range(shards))
+        ]
+        facts = hypertext.sum_facts(counts, whole, terms, hosts, self.all_captures)
         return MergedShards(folders, starts, facts)
 
     def _rounds(

@@ -15,11 +15,13 @@ from pagekin.hypertext import (
     Corpus,
     Cut,
     ReadPlan,
+    ShardCorpora,
     cut_corpus,
     cut_pages,
     divide_part,
     find_starts,
     measure_chosen,
+    merge_in_shards,
     read_part,
     settle_bounds,
     shard_folders,
@@ -44,7 +46,7 @@ def make_items(rng: random.Random) -> list[Item]:
     """A small web with all that makes a merge hard: captures, redirects, revisits, claims, cycles, pages that are gone."""
     urls = [
         f"{rng.choice(['http', 'https'])}://{rng.choice('abcd')}.example/{rng.choice(['', 'x/', 'y/'])}{number}"
-        for number in range(rng.choice([4, 12, 40]))
+        for number in range(rng.choice([4, 20, 60]))
     ]
     popular = rng.choice(urls)
     words = "granite mica quartz gneiss basalt marble slate Ünder der die das obsidian".split()
@@ -65,7 +67,7 @@ def make_items(rng: random.Random) -> list[Item]:
     bodies = [page() for _ in range(len(urls))]
     items: list[Item] = [
         Page(url, rng.choice(bodies), content_type="text/html; charset=utf-8", date=date())
-        for url in rng.choices(urls, k=2 * len(urls))
+        for url in rng.choices(urls, k=rng.choice([2, len(urls) // 2, 2 * len(urls)]))
     ]
     items += [Redirect(rng.choice(urls), rng.choice(urls), date()) for _ in range(rng.randint(0, len(urls)))]
     items += [Revisit(rng.choice(urls), rng.choice(urls), date()) for _ in range(rng.randint(0, len(urls) // 2))]
@@ -124,7 +126,7 @@ def assert_same_arrays(mine: Kin, expected: Kin) -> None:
         assert mine[name].tobytes() == expected[name].tobytes(), name
 
 
-def assert_equals_the_cut(made: MergedShards, corpus: Corpus, shards: int, folder: Path) -> None:
+def assert_equals_the_cut(made: MergedShards | ShardCorpora, corpus: Corpus, shards: int, folder: Path) -> None:
     cuts = cut_pages(corpus, shards)
     assert made.starts.addresses.strings() == [corpus.urls[cut.first_url] for cut in cuts[1:]]
     assert made.starts.pages.tolist() == [cut.first_page for cut in cuts[1:]]
@@ -145,6 +147,16 @@ def check(items: list[Item], seed: int, folder: Path, all_captures: bool = False
     made = ShardMergeJob(ShufflingEngine(seed, folder), parts, all_captures).make(shards, slices)
     assert_equals_the_cut(made, corpus, shards, folder)
     return made
+
+
+def check_here(items: list[Item], seed: int, folder: Path) -> None:
+    """Merge a web in one piece and in shards by the functions of one machine, and compare."""
+    rng = random.Random(seed)
+    parts = write_parts(items, rng.randint(1, 4), rng, folder)
+    corpus = merge_whole(parts, False, folder)
+    with KinWriter(folder / "here.kin", "test") as writer:
+        made = merge_in_shards(parts, 5, False, writer, lambda _share: None)
+        assert_equals_the_cut(made, corpus, 5, folder)
 
 
 @pytest.mark.parametrize("all_captures", [False, True])
@@ -208,3 +220,8 @@ def test_webkb_in_shards_is_webkb_cut(data: Path, tmp_path: Path) -> None:
     units = plan_units([str(data / "webkb" / "webkb.warc.gz")], {})
     items = [item for unit in units for item in read_unit(unit, Limits()) if not isinstance(item, int)]
     check(items, 7, tmp_path, shards=4)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_machine_merges_shards_a_piece_at_a_time(seed: int, tmp_path: Path) -> None:
+    check_here(make_items(random.Random(seed)), seed, tmp_path)

@@ -19,7 +19,7 @@ from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .keeping import Keeping, read_keeping, require_keeping, without_known
 from .language import declared_language
-from .letters import Letter, Ranges, Round, run_rounds
+from .letters import Letter, Ranges, Round
 from .lexer import Lexer
 from .matching import PageChanges, compare_pages, match_pages
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
@@ -54,9 +54,10 @@ from .regions import (
     remove_marked,
 )
 from .shard_bounds import RangeSize, Starts, find_starts, measure_chosen, settle_bounds, share_work, sum_sizes
-from .shard_merge import list_hosts, list_links, list_terms, merge_shard, sum_facts
+from .shard_merge import count_shard, list_hosts, list_links, list_terms, merge_shard, sum_facts
 from .shard_names import ShardNames, advance_names, begin_names
 from .sharded import open_corpora, open_shards, shard_folders
+from .shards_of_parts import ShardCorpora, choose_ranges, merge_in_shards, sample_addresses
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
@@ -104,6 +105,7 @@ __all__ = [
     "ReadReport",
     "Regions",
     "Round",
+    "ShardCorpora",
     "ShardNames",
     "ShortTitles",
     "Starts",
@@ -121,11 +123,13 @@ __all__ = [
     "char_class",
     "check_corpus",
     "check_selector",
+    "choose_ranges",
     "common_spellings",
     "common_spellings_of_many",
     "compare_pages",
     "conclude_choice",
     "count_left_out",
+    "count_shard",
     "cut_corpus",
     "cut_pages",
     "declared_language",
@@ -155,6 +159,7 @@ __all__ = [
     "mark_place",
     "match_pages",
     "measure_chosen",
+    "merge_in_shards",
     "merge_shard",
     "nearest_urls",
     "no_note",
@@ -172,8 +177,8 @@ __all__ = [
     "remove_marked",
     "repeated_ends",
     "require_keeping",
-    "run_rounds",
     "runs_under",
+    "sample_addresses",
     "settle_bounds",
     "shard_folders",
     "share_work",

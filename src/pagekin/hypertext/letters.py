@@ -5,7 +5,7 @@ round before, in any order, and returns what it knows now and letters to others.
 tallies of a round, and to go on until all ranges are done: all of them are after the same round.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
@@ -68,23 +68,6 @@ class Ranges(NamedTuple):
             return {}
         reply = Letter(np.asarray(self.number), Names.of(first), Names.of(second), numbers.astype(np.int64))
         return {int(letter.sender): reply}
-
-
-def run_rounds(
-    advance: Callable[[int, State, list[Letter], int], Round[State]], states: Sequence[State]
-) -> list[State]:
-    """Run the rounds of all ranges in this process, given what each knows at first; return what each knows when all are done.
-
-    `advance` runs one round of a range: its number, what it knows, the letters to it, the sum of the tallies of the last round.
-    """
-    current, tally = list(states), 0
-    inboxes: list[list[Letter]] = [[] for _ in current]
-    while True:
-        rounds = [advance(number, *given, tally) for number, given in enumerate(zip(current, inboxes, strict=True))]
-        current, tally = [one.state for one in rounds], sum(one.tally for one in rounds)
-        if all(one.done for one in rounds):
-            return current
-        inboxes = [[one.letters[number] for one in rounds if number in one.letters] for number in range(len(current))]
 
 
 def as_array(addresses: Iterable[bytes]) -> Array:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.hypertext.chains import find_places
-from pagekin.hypertext.choosing import Chosen
+from pagekin.hypertext.choosing import Chosen, count_left_out
 from pagekin.hypertext.corpus import Corpus
 from pagekin.hypertext.merge import (
     Ids,
@@ -83,32 +83,37 @@ def merge_shard(
     return facts | nothing | {"language_codes": whole["languages"], "all_captures": all_captures}
 
 
-def sum_facts(
-    shards: Iterable[Mapping[str, Any]], names: Iterable[ShardNames], chosen: Iterable[Chosen], whole: Mapping[str, Any],
-    skipped: Mapping[str, int], terms: int, hosts: int,
-) -> dict[str, Any]:  # fmt: skip
-    """Return the facts about the corpus of all shards in one.
-
-    `skipped` counts captures that were left out, `whole` is the sum of what parts say of themselves; `terms` and `hosts` count
-    the different words and hosts of all shards (see `list_terms`, `list_hosts`).
-    """
-    every, all_names = list(shards), list(names)
-    in_language: Counter[str] = sum((Counter(facts["languages"]) for facts in every), Counter())
-    codes = [code or "unknown" for code in whole["languages"]]
-    first = every[0]
+def count_shard(facts: Mapping[str, Any], chosen: Chosen, names: ShardNames) -> dict[str, Any]:
+    """Return what a shard counts for the whole: the facts about it, with addresses and aliases of its own range alone."""
+    needed = names.needed.array()
+    aliases = int(np.count_nonzero(find_places(needed, chosen.aliases.array())[1]))
     return {
-        **{name: sum(facts[name] for facts in every) for name in _SUMS},
-        "urls": sum(len(one.needed.offsets) - 1 for one in all_names),
+        **{name: facts[name] for name in (*_SUMS, "languages")},
+        **{"urls": len(needed), "aliases": aliases, "skipped": dict(count_left_out(chosen))},
+    }
+
+
+def sum_facts(
+    shards: Iterable[Mapping[str, Any]], whole: Mapping[str, Any], terms: int, hosts: int, all_captures: bool
+) -> dict[str, Any]:
+    """Return the facts about the corpus of all shards in one, given what each counts (see `count_shard`).
+
+    `whole` is the sum of what parts say of themselves; `terms` and `hosts` count the different words and hosts of all shards
+    (see `list_terms`, `list_hosts`).
+    """
+    every = list(shards)
+    in_language, skipped = (
+        sum((Counter(one[name]) for one in every), Counter[str]()) for name in ("languages", "skipped")
+    )
+    codes = [code or "unknown" for code in whole["languages"]]
+    return {
+        **{name: sum(one[name] for one in every) for name in (*_SUMS, "urls", "aliases")},
         "terms": terms,
         "hosts": hosts,
-        "aliases": sum(
-            int(np.count_nonzero(find_places(one.needed.array(), own.aliases.array())[1]))
-            for one, own in zip(all_names, chosen, strict=True)
-        ),
-        **count_records(whole, Counter(whole["skipped"]) + Counter(skipped)),
+        **count_records(whole, Counter(whole["skipped"]) + skipped),
         "languages": {code: in_language[code] for code in codes if in_language[code]},
         "language_codes": whole["languages"],
-        "all_captures": first["all_captures"],
+        "all_captures": all_captures,
     }
 
 
