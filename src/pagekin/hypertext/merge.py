@@ -49,6 +49,8 @@ class Parts:
     def __init__(self, folders: list[Path], files: contextlib.ExitStack) -> None:
         self.folders = folders
         self.abouts: list[dict[str, Any]] = [json.loads((folder / "about.json").read_text()) for folder in folders]
+        self.archives: list[str] = sorted({archive for about in self.abouts for archive in about["archives"]})
+        """The archives of all parts; the rows of `all_rows` name theirs by its place here."""
         self._open: dict[int, IO[bytes]] = {}
         files.callback(self._close, 0)
 
@@ -222,6 +224,7 @@ def write_corpus(
     }  # fmt: skip
     targets = _write_pages(parts, word_ids, url_ids, kept, types, writer, lambda share: progress(0.35 + 0.5 * share))
     hosts = _write_hosts(kept["url"], writer)
+    _write_records(kept, parts.archives, writer)
     del word_ids, url_ids
     give_back_memory()
     links = invert_anchors(targets, kept["anchors"], kept["url"], url_count, writer)
@@ -245,7 +248,7 @@ def write_corpus(
 
 
 def all_rows(parts: Parts, url_ids: Ids, languages: list[str]) -> Array:
-    """Return all pages of all parts, with URL and language numbers that hold across parts, and where to find each."""
+    """Return all pages of all parts, with numbers that hold across parts, and where to find each."""
     rows = np.zeros(sum(about["pages"] for about in parts.abouts), dtype=[*PAGE_ROW.descr, ("part", "<u4")])
     start = 0
     for part, about in enumerate(parts.abouts):
@@ -260,7 +263,9 @@ def all_rows(parts: Parts, url_ids: Ids, languages: list[str]) -> Array:
         table["canonical"][aliased] = ids[pages["canonical"][aliased]]
         local = np.array([languages.index(language) for language in about["languages"]], dtype=np.uint16)
         table["language"] = local[pages["language"]]
-    return rows[np.lexsort((rows["digest"], -rows["date"], rows["url"]))]
+        table["archive"] = np.searchsorted(parts.archives, about["archives"])[pages["archive"]]
+    # One capture may stand in several archives, or several times in one: the first record is taken.
+    return rows[np.lexsort((rows["offset"], rows["archive"], rows["digest"], -rows["date"], rows["url"]))]
 
 
 def _pairs(parts: Parts, url_ids: Ids, name: str) -> Array:
@@ -392,6 +397,16 @@ def _write_hosts(page_urls: Array, writer: KinWriter) -> int:
     data, offsets = pack_strings([name.encode() for name in names])
     writer.put("page.host", rank[host_of_url[places]].astype(smallest_uint(len(names))))
     return put_strings(writer, "host", [(data, offsets[1:])])
+
+
+def _write_records(kept: Array, archives: list[str], writer: KinWriter) -> None:
+    """Write where the records of pages stand, with the names of those archives alone that have some."""
+    used, of_page = np.unique(kept["archive"], return_inverse=True)
+    data, offsets = pack_strings([archives[number].encode("utf-8", "surrogateescape") for number in used.tolist()])
+    put_strings(writer, "archive", [(data, offsets[1:])])
+    writer.put("record.archive", of_page.astype(smallest_uint(len(used))))
+    for name in ("offset", "length"):
+        writer.put(f"record.{name}", kept[name].astype(smallest_uint(int(kept[name].max(initial=0)))))
 
 
 def invert_anchors(targets: Array, anchors_of_page: Array, page_urls: Array, url_count: int, writer: KinWriter) -> int:

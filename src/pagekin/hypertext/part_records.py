@@ -21,6 +21,7 @@ from pagekin.store import Array, Names, RaggedBytes
 
 _COUNTERS = ("skipped", "cut")
 _SUMS = ("html_records", "pages", "dropped_links")
+_NAMES = ("languages", "archives")
 _LARGEST = ("longest_page", "longest_anchor")
 
 
@@ -147,7 +148,7 @@ def divide_part(part: Part, first_addresses: Sequence[bytes]) -> list[Part]:
 
 
 def sum_abouts(abouts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Add up what parts say of themselves: sums, the longest, all languages, the first of the damaged records.
+    """Add up what parts say of themselves: sums, the longest, all languages and archives, the first of the damaged records.
 
     The result is of the same kind, so sums can be added up again, in any order.
     """
@@ -156,7 +157,7 @@ def sum_abouts(abouts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         **{name: dict(sum((Counter(about[name]) for about in every), Counter[str]())) for name in _COUNTERS},
         **{name: sum(about[name] for about in every) for name in _SUMS},
         **{name: max((about[name] for about in every), default=0) for name in _LARGEST},
-        "languages": sorted({language for about in every for language in about["languages"]}),
+        **{name: sorted({one for about in every for one in about[name]}) for name in _NAMES},
         "damaged_examples": sorted({example for about in every for example in about["damaged_examples"]})[:EXAMPLES],
     }
 
@@ -194,16 +195,16 @@ def _choose(names: Names, places: Array) -> Names:
 
 
 def _count_pages(about: dict[str, Any], rows: Array, anchors: Array) -> dict[str, Any]:
-    """Return what a part says of itself when these pages are left; their languages are numbered anew."""
-    spoken = sorted({0, *rows["language"].tolist()})  # the first one, '', is always there
-    number = np.zeros(len(about["languages"]), np.uint16)
-    number[spoken] = np.arange(len(spoken))
-    rows["language"] = number[rows["language"]]
+    """Return what a part says of itself when these pages are left; their languages and archives are numbered anew."""
+    spoken, archives = (sorted({0, *rows[name].tolist()}) for name in ("language", "archive"))  # 0, '', is always there
+    rows["language"] = np.searchsorted(spoken, rows["language"])
+    rows["archive"] = np.searchsorted(archives, rows["archive"])
     cut = {name: int(np.count_nonzero(rows["flags"] & flag)) for flag, name in CUTS.items()}
     return about | {
         "cut": +Counter(cut),
         "pages": len(rows),
         "languages": [about["languages"][place] for place in spoken],
+        "archives": [about["archives"][place] for place in archives],
         "longest_page": int(rows["tokens"].max(initial=0)),
         "longest_anchor": int(anchors["length"].max(initial=0)),
     }

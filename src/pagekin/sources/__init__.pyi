@@ -2,7 +2,19 @@
 
 from .demo import demo_pages
 from .folder import HTML_ENDINGS, file_url, list_folder
-from .items import DAMAGE_REASONS, TOO_SLOW, Gone, Item, Page, Redirect, Revisit, Skip, SourceError
+from .items import (
+    DAMAGE_REASONS,
+    NO_PLACE,
+    TOO_SLOW,
+    Gone,
+    Item,
+    Page,
+    RecordPlace,
+    Redirect,
+    Revisit,
+    Skip,
+    SourceError,
+)
 from .limits import Limits, parse_limits
 from .plan import Unit, expand_lists, plan_units, read_unit
 from .robot import crawl
@@ -14,6 +26,7 @@ from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 __all__ = [
     "DAMAGE_REASONS",
     "HTML_ENDINGS",
+    "NO_PLACE",
     "SCOPES",
     "TOO_SLOW",
     "CrawlError",
@@ -24,6 +37,7 @@ __all__ = [
     "Item",
     "Limits",
     "Page",
+    "RecordPlace",
     "Redirect",
     "Revisit",
     "Skip",
