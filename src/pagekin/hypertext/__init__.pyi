@@ -13,7 +13,7 @@ from .choosing import (
     divide_chosen,
     join_chosen,
 )
-from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, PageColumns, page_count
+from .columns import CORPUS_ARRAYS, READABLE_TEXT, RECORD_ARRAYS, WORD_ARRAYS, PageColumns, page_count
 from .corpus import Corpus, Stream, in_shards_error
 from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
@@ -74,6 +74,7 @@ __all__ = [
     "NO_OPT_OUTS",
     "PARSERS",
     "READABLE_TEXT",
+    "RECORD_ARRAYS",
     "WORD_ARRAYS",
     "AnchorKind",
     "Attribute",

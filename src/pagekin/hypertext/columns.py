@@ -17,6 +17,8 @@ CORPUS_ARRAYS = (
     "alias.", "anchor.", "host.", "inlink.", "mark.", "page.", "snippet.", "stream.", "term.", "text.", "title.", "url.",
 )  # fmt: skip
 """How the names of the corpus's arrays begin; not of those that say where pages come from, on which no answer depends."""
+RECORD_ARRAYS = ("archive.", "record.")
+"""How the names of the arrays begin that say where pages come from."""
 READABLE_TEXT = ("page.text", "snippet.bytes", "snippet.offsets", "text.frames")
 """Those of them that hold pages' text for people to read."""
 

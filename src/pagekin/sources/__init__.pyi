@@ -1,5 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
+from .copying import CopyError, RecordCopier, warcinfo
 from .demo import demo_pages
 from .folder import HTML_ENDINGS, file_url, list_folder
 from .items import (
@@ -29,6 +30,7 @@ __all__ = [
     "NO_PLACE",
     "SCOPES",
     "TOO_SLOW",
+    "CopyError",
     "CrawlError",
     "CrawlLimits",
     "CrawlPlan",
@@ -37,6 +39,7 @@ __all__ = [
     "Item",
     "Limits",
     "Page",
+    "RecordCopier",
     "RecordPlace",
     "Redirect",
     "Revisit",
@@ -58,4 +61,5 @@ __all__ = [
     "read_unit",
     "site_of",
     "split_port",
+    "warcinfo",
 ]
