@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from pagekin import __version__
 from pagekin.bags import Strategy, settings_table
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import build_collection, cluster_collection
@@ -49,6 +50,11 @@ def anchors(text: str) -> set[str]:
 def test_the_command_reference_is_what_the_commands_say() -> None:
     made = runpy.run_path(str(ROOT / "scripts" / "reference.py"))["reference"]()
     assert document("docs/cli.md") == made, "docs/cli.md is stale: run python scripts/reference.py"
+
+
+def test_the_version_is_the_same_wherever_it_is_named() -> None:
+    assert f"version: {__version__}\n" in document("CITATION.cff")
+    assert f"ersion {__version__}" in document("CHANGELOG.md")
 
 
 def test_every_command_and_option_is_in_the_reference() -> None:

@@ -34,6 +34,7 @@ GROUPS = {
     "text": ("form", "posting"),
     "clusters": ("about", "tree"),
     "label": ("label",),
+    "records": ("archive", "record"),
 }  # fmt: skip
 """First words of the names of arrays, by what is made in one step of a build."""
 KEPT = {

@@ -13,7 +13,7 @@ import pytest
 import pagekin
 from pagekin.bags import BAG_ARRAYS
 from pagekin.clusters import THESAURUS_ARRAYS, TREE_ARRAYS
-from pagekin.hypertext import CORPUS_ARRAYS
+from pagekin.hypertext import CORPUS_ARRAYS, RECORD_ARRAYS
 from pagekin.labels import LABEL_ARRAYS
 from pagekin.similarity import INDEX_ARRAYS
 from pagekin.text import TEXT_ARRAYS
@@ -40,7 +40,7 @@ MAY_IMPORT = {
 """The rooms in their order, and which of those above each may import, with all that these may import."""
 ROOMS = list(MAY_IMPORT)
 ARRAYS = {
-    "hypertext": CORPUS_ARRAYS,
+    "hypertext": (*CORPUS_ARRAYS, *RECORD_ARRAYS),
     "bags": BAG_ARRAYS,
     "similarity": tuple(set(INDEX_ARRAYS) - set(BAG_ARRAYS)),
     "text": TEXT_ARRAYS,

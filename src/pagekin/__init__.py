@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pagekin.index import PageIndex
 
-__version__ = "0.2.0"
+__version__ = "1.0.0rc1"
 __all__ = ["build", "open"]
 
 

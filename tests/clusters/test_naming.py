@@ -207,6 +207,41 @@ def test_a_name_has_as_few_phrases_as_cover_the_topic() -> None:
     more = candidate("Hawks", 0.9, [1, 2, 3, 4, 5, 6])
     assert [one.form for one in choose_phrases([few, apart, more], 40)] == ["Owls", "Hawks"]
     assert choose_phrases([], 10) == []
+    assert [one.form for one in choose_phrases([few, apart], 12)] == ["Owls", "Stones"]  # a topic of two kinds
+
+
+def test_a_weak_word_is_lengthened_though_not_all_its_pages_show_more() -> None:
+    weak = candidate("Data", 0.004, list(range(9)))
+    longer = candidate("data-loss", 0.003, list(range(6)))
+    assert choose_phrases([weak, longer], 20)[0] == longer
+    assert choose_phrases([candidate("Data", 0.4, list(range(9))), longer], 10)[0].form == "Data"
+
+
+def test_pages_of_one_title_have_it_as_their_name() -> None:
+    pages = web() | {
+        f"http://c.example/{letter}": f"<title>Index - Grey Notebook</title><p>{letter * 3} {letter * 4} {letter * 5}"
+        for letter in "abcdef"
+    }
+    assert "Index" in names_below(named(read_web(pages), [0] * 6 + [1] * 6 + [2] * 6))
+
+
+def test_a_phrase_that_titles_a_contents_page_is_preferred() -> None:
+    """Every page links to the robin as much as to the contents page, but the robin does not link to all of them."""
+    pages = {}
+    for number, kind in enumerate(BIRDS):
+        own = " ".join(f"{kind}{letter}" for letter in "abcdef")
+        pages[f"http://b.example/{kind}"] = (
+            f"<title>{kind.title()}</title><h1>{kind}</h1><p>The {kind} has wings, {own}.<p>It is one of the "
+            f"<a href='/all{number % 2}'>Songsters</a>, as is the <a href='/robin'>Robin</a>, that {own}."
+        )
+    links = " ".join(f"<a href='/{kind}'>{kind}</a> has a nest of its own;" for kind in BIRDS)
+    pages |= {
+        f"http://b.example/all{one}": f"<title>Songsters</title><h1>Songsters</h1><p>{links} {one}{one}{one}"
+        for one in (0, 1)
+    }
+    stones = topic("a.example", STONES, "Building stones", "is hard", "Grey Notebook")
+    tree = named(read_web(stones | pages), [0] * 6 + [1] * 8)
+    assert "Songsters" in names_below(tree)
 
 
 def test_a_longer_phrase_is_taken_if_nearly_all_pages_show_it() -> None:

@@ -84,3 +84,36 @@ def test_a_home_page_names_its_host_if_the_other_pages_mention_it() -> None:
     pages = site("a.example", "x/", "Class {}", "made for Gecode")
     pages["http://a.example/index.html"] = "<title>Gecode Reference Documentation</title><p>Gecode"
     assert products_of(pages)["a.example/x"] == {"Gecode"}
+
+
+def rooms(host: str, kinds: str, text: str, title: str = "{} - The Quiet Room") -> dict[str, str]:
+    body = "<title>{}</title><p>{}<p>The Quiet Room, {} since 1990, mail@{}"
+    return {
+        f"http://{host}/{kind}{number}": body.format(
+            title.format(kind), text.format(kind) if number % 2 else kind, kinds, host
+        )
+        for number, kind in enumerate(KINDS * 2)
+    }
+
+
+def test_pages_are_called_what_they_are_about_if_only_the_template_says_the_sites_name() -> None:
+    about = rooms("www.spoons.example", "spoons", "The {} is a spoon")
+    assert products_of(about) == {f"www.spoons.example/{kind}": {"Spoons"} for kind in KINDS}
+    mirror = {url.replace("www.spoons", "copy"): html for url, html in about.items()}
+    assert {name for names in products_of(about | mirror).values() for name in names} == {"Spoons"}
+
+
+@pytest.mark.parametrize(
+    ("host", "text", "title", "name"),
+    [
+        ("spoons.example", "The {} is no such thing", "{} - The Quiet Room", "Quiet Room"),  # not about the host's word
+        ("spoons.example", "The Quiet Room has a {} spoon", "{} - The Quiet Room", "Quiet Room"),  # texts use the name
+        ("spoons.example", "The {} is a spoon", "{} - Spoons 2.1", "Spoons"),
+        ("a.example", "The {} is a spoon", "{} - The Quiet Room", "Quiet Room"),
+    ],
+)
+def test_a_sites_name_stays_where_texts_use_it_or_the_host_tells_nothing(
+    host: str, text: str, title: str, name: str
+) -> None:
+    found = products_of(rooms(host, "things", text, title))
+    assert {name for names in found.values() for name in names} == {name}

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import pytest
 
 from pagekin.bags import build, furniture, links, visits, weighing
+from pagekin.hypertext import merge, string_lists
 from pagekin.store import Progress, pack_record, unpack_record
 
 Key = TypeVar("Key")
@@ -21,6 +22,7 @@ Packed = tuple[type[Any], bytes]
 BATCHES = (
     (build, "BATCH_WORDS", 3_000), (build, "BATCH_WORK", 20_000), (visits, "BATCH_ANCHORS", 500), (links, "_STEP", 2_000),
     (weighing, "BATCH_ENTRIES", 5_000), (furniture, "_BATCH_LINKS", 500), (furniture, "_BATCH_WORDS", 3_000),
+    (merge, "_BLOCK_BYTES", 3_000), (merge, "_OPEN_BLOBS", 4), (string_lists, "FAN_IN", 20), (string_lists, "PIECE_STRINGS", 50),
 )  # fmt: skip
 """What decides the sizes of batches, each with a size that makes several of a small web."""
 
@@ -87,15 +89,15 @@ class ShufflingEngine:
         self.failures += 1
         with self._batches():
             try:
-                task(Attempt(self._room(), fuse))
+                task(Attempt(self.make_room(), fuse))
             except TaskFailedError:
                 return
 
     def _attempt(self, task: Task) -> Any:
         with self._batches():
-            return self._packed(task(Attempt(self._room(), lambda _stage, _share: None)))
+            return self._packed(task(Attempt(self.make_room(), lambda _stage, _share: None)))
 
-    def _room(self) -> Path:
+    def make_room(self) -> Path:
         return Path(tempfile.mkdtemp(dir=self.folder))
 
     @contextmanager

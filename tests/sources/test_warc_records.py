@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from pagekin.sources import Gone, Page, Redirect, Revisit, Skip
+from pagekin.sources import Gone, Page, RecordPlace, Redirect, Revisit, Skip
 from pagekin.sources.http import unix_time
 from tests.sources.making import html_records, http, one_page, read_bytes, reasons, urls, warc
 
@@ -12,9 +12,11 @@ URL = "http://made.test/page"
 
 
 def test_a_page_has_its_address_body_type_and_date() -> None:
-    page = one_page(warc(URL, http(b"<p>hello</p>", "Content-Type: text/html; charset=koi8-r")))
+    record = warc(URL, http(b"<p>hello</p>", "Content-Type: text/html; charset=koi8-r"))
+    page = one_page(record)
+    place = RecordPlace("made.warc", 0, len(record))
     date = int(datetime(2020, 1, 2, 3, 4, 5, tzinfo=UTC).timestamp())
-    assert page == Page(URL, b"<p>hello</p>", "text/html; charset=koi8-r", date, False)
+    assert page == Page(URL, b"<p>hello</p>", "text/html; charset=koi8-r", date, False, place)
 
 
 @pytest.mark.parametrize("written", [f"<{URL}>", f" {URL} ", f"<{URL}> "])

@@ -5,7 +5,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from pagekin.store import RaggedBytes, pack_record, pack_strings, union_strings, unpack_record
+from pagekin.store import (
+    Names,
+    RaggedBytes,
+    divide_names,
+    join_names,
+    pack_record,
+    pack_strings,
+    union_strings,
+    unpack_record,
+)
 
 
 class Some(NamedTuple):
@@ -46,3 +55,28 @@ def test_strings_of_several_tables_are_joined_in_order() -> None:
     names, places = union_strings(tables)
     assert list(names) == [b"", b"a", b"b", b"c"]
     assert [one.tolist() for one in places] == [[2, 1], [], [3, 2, 0]]
+
+
+class Nested(NamedTuple):
+    names: Names
+    numbers: Any
+
+
+def test_a_record_may_hold_another() -> None:
+    record = Nested(Names.of([b"b", b"", b"aa"]), np.arange(3))
+    again = unpack_record(Nested, pack_record(record))
+    assert again.names.strings() == [b"b", b"", b"aa"]
+    assert again.names.array().tolist() == [b"b", b"", b"aa"]
+    assert again.numbers.tolist() == [0, 1, 2]
+
+
+def test_names_are_joined_in_order_and_divided_where_ranges_begin() -> None:
+    joined = join_names([Names.of([b"b", b"d"]), Names.of([]), Names.of([b"a", b"b"])])
+    assert joined.strings() == [b"a", b"b", b"d"]
+    assert [part.strings() for part in divide_names(joined, [b"b", b"b", b"c", b"x"])] == [
+        [b"a"],
+        [],
+        [b"b"],
+        [b"d"],
+        [],
+    ]

@@ -11,6 +11,7 @@ import pytest
 from litestar.testing import TestClient
 from typer.testing import CliRunner
 
+from pagekin.bags import Signals
 from pagekin.cli.app import app, human_bytes, load_verbs
 from pagekin.clusters import TERM_ATTRIBUTES
 from pagekin.collection import ReloadingCollection, ServiceError
@@ -145,6 +146,11 @@ def test_a_router_tells_its_label(network: str) -> None:
         assert harm(found.body) == []
         at = urlsplit(network).path
         assert all(link.startswith((at, "#")) for link in Parsed(found.body).links)
+
+
+def test_about_tells_how_candidates_are_put_in_order(client: TestClient[Any]) -> None:
+    assert client.get("/about.json").json()["signals"] == sum(1 for weight in Signals().weights() if weight) > 1
+    assert "7 signals" in client.get("/about", headers=HTML).text
 
 
 def test_about_and_info_agree_on_what_is_on_disk(client: TestClient[Any], demo_collection: Path) -> None:

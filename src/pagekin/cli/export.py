@@ -21,6 +21,9 @@ def export(
     pages: export_tables.Pages = None,
     links: export_tables.Links = None,
     gephi: export_tables.Gephi = None,
+    cdxj: export_tables.Cdxj = None,
+    wacz: export_tables.Wacz = None,
+    archives: export_tables.Archives = None,
     k: options.RelatedCount = 10,
     min_similarity: options.MinSimilarity = None,
     other_sites: options.OtherSites = False,
@@ -31,16 +34,21 @@ def export(
 ) -> None:
     """Write pages and links for other programs, or pages to read.
 
-    For other programs: Parquet, CSV, JSON lines, GraphML, GEXF, Gephi. For links on your own site, use `pagekin site`.
+    For other programs: Parquet, CSV, JSON lines, GraphML, GEXF, Gephi, CDXJ and WACZ.
+    For links on your own site, use `pagekin site`.
     """
-    if pages or links or gephi:
+    files = export_tables.ExportFiles(pages, links, gephi, cdxj, wacz, tuple(archives or ()))
+    if files:
         if out or html:
-            fail("--pages, --links and --gephi name their own files; ask for pages to read by another command", USAGE)
-        export_tables.export_tables(collection, pages, links, gephi, as_json, quiet)
+            fail(
+                "--pages, --links, --gephi, --cdxj and --wacz name their own files; ask for pages to read by another command",
+                USAGE,
+            )
+        export_tables.export_tables(collection, files, as_json, quiet)
         return
     if not html:
         fail(
-            "say what to write: --html for pages to read, or --pages, --links, --gephi for other programs. "
+            "say what to write: --html for pages to read, or --pages, --links, --gephi, --cdxj, --wacz for other programs. "
             "For links on your own site: pagekin site FOLDER",
             USAGE,
         )

@@ -2,16 +2,19 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 import typer
 
 import pagekin
-from pagekin import collection
-from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, check_choice, fail, use_file
+from pagekin import collection, sources
+from pagekin.cli import export_tables, options
+from pagekin.cli.app import USAGE, app, check_choice, fail, say, use_file
 from pagekin.cli.questions import print_answer
+
+if TYPE_CHECKING:
+    from pagekin.index import PageIndex
 
 _ROUTINGS = ("filters", "terms", "all")
 _MOST_ITEMS = 1_000
@@ -38,6 +41,12 @@ def search(
         str, typer.Option(metavar="filters|terms|all", help="What children are chosen by; terms is the 1996 paper's way.")
     ] = "filters",
     deadline: options.Deadline = 5.0,
+    csv: Annotated[str, typer.Option("--csv", metavar="FILE", help="Write the results as CSV; - is standard output.")] = "",
+    warc: Annotated[
+        Path | None,
+        typer.Option("--warc", metavar="FILE.warc.gz", help="Write the records of the results, copied from --archives."),
+    ] = None,
+    archives: export_tables.Archives = None,
     as_json: options.AsJson = False,
 ) -> None:  # fmt: skip
     """Search a collection or a network.
@@ -45,12 +54,43 @@ def search(
     The answer names the services that were asked and those that were not, with the reasons, and what may be missing.
     """
     check_choice("--routing", routing, _ROUTINGS)
+    if warc is not None and not warc.name.endswith(".warc.gz"):
+        fail(f"--warc: '{warc}' must end in .warc.gz", USAGE)
+    if csv not in ("", "-") and not csv.endswith(".csv"):
+        fail(f"--csv: '{csv}' must end in .csv", USAGE)
+    copier = export_tables.open_copier(archives) if warc is not None else None
     with pagekin.open(target) as index:
         answer = index.search(
             query, limit, (page - 1) * limit, site=site, since=since, until=until, language=language, ask=ask,
             routing=routing, deadline=deadline,  # type: ignore[arg-type]  # checked above
         )  # fmt: skip
+        if warc is not None and copier is not None:
+            _copy_hits(index, answer, copier, warc, as_json or csv == "-")
+    if csv == "-":
+        collection.print_csv(answer, sys.stdout.buffer)
+        return
+    if csv:
+        with use_file(csv, then=" Nothing was left behind."):
+            collection.write_table(answer, Path(csv))
     print_answer(answer, as_json, page, limit)
+
+
+def _copy_hits(
+    opened: "PageIndex", answer: "collection.Answer", copier: "sources.RecordCopier", out: Path, quiet: bool
+) -> None:
+    """Write the records of all hits that were captured, and say how many."""
+    records = []
+    for hit in answer.results:
+        about = opened.page(hit.url, 0) if hit.url else {}
+        if about.get("captured"):
+            where = (about.get(name, 0) for name in ("warc_record_offset", "warc_record_length"))
+            place = sources.RecordPlace(about.get("warc_filename", ""), *where)
+            records.append(collection.PageRecord(about["url"], about["title"], about["date"], place))
+    with use_file(out, then=" Nothing was left behind."):
+        done = collection.copy_records(records, copier, out, f"results of the search: {answer.query}")
+    if not quiet:
+        say(f"{out}: {len(done.copied):,} records of {len(answer.results):,} results")
+    export_tables.say_left_out(dict(done.left_out))
 
 
 @app.command()

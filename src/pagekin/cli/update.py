@@ -83,7 +83,8 @@ def update(
     bases, default_base = parse_base_urls(base_url or [])
     with keep_what_was_read(collection), progress_bar(quiet or as_json) as tell:
         report = engines.update_collection(
-            collection, sources or [], base_urls=bases, base_url=default_base, opt_outs=named | opt_outs_of_file(remove_from),
+            collection, sources or [], base_urls=bases, base_url=default_base,
+            opt_outs=named | opt_outs_of_file(remove_from),
             expire_before=int(time.time()) - expire if expire else 0,
             way="erase" if erase else "merge" if merge else "auto",
             workers=workers or hypertext.default_workers(),
@@ -93,7 +94,8 @@ def update(
         print_json(
             {
                 "changed": report.build is not None or report.delta is not None,
-                "delta": asdict(report.delta) if report.delta else None, "pages": report.pages._asdict(), "opted_out": report.opted_out,
+                "delta": asdict(report.delta) if report.delta else None, "pages": report.pages._asdict(),
+                "opted_out": report.opted_out,
                 "read_before": report.read_before, "seconds": _seconds(report.build),
             }
         )  # fmt: skip

@@ -139,7 +139,7 @@ def _describe_tree(
     kept_pages = np.zeros(len(corpus), np.bool_)
     kept_pages[chosen] = True
     looked_at = tree if len(chosen) == len(corpus) else tree.keep_pages(kept_pages)
-    search = CandidateSearch(looked_at, shown) if shown else None
+    search = CandidateSearch(looked_at, shown, pages.links) if shown else None
     made = describe(looked_at, pages, search.note if search else None, shown.unfit if shown else None)
     kept = names.match(tree, corpus) if tree.name == "clusters" else {}
     descriptions = name_tree(made, shown, search.candidates(), kept) if search and shown else list(made.descriptions)

@@ -1,5 +1,6 @@
 """Names that people would write: of the product that a topic is about, and of phrases that its pages show."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -10,7 +11,7 @@ import numpy.typing as npt
 from pagekin.bags import STOP_WORDS
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
 from pagekin.clusters.naming import Candidate
-from pagekin.clusters.products import NOBODY
+from pagekin.clusters.products import NOBODY, title_parts
 from pagekin.clusters.shown import ShownPhrases, is_furniture
 from pagekin.hypertext import fold_case
 from pagekin.text import tokens
@@ -26,14 +27,26 @@ _COVERED = 0.7
 """A group of topics is named by them if the best phrase for it is shown by less than this share of its pages."""
 _LONGER = 0.85
 """A longer phrase is taken for one that is part of it if this share of the pages that show the one show the other."""
+_LONGER_WORD = 0.6
+"""The same for a weak phrase of a single word."""
+_WEAK = 0.01
+"""A phrase of a lower score hardly names a topic: few pages show it, others do too, and it seldom stands alone."""
+_KIND = 0.8
+"""Then the topic is named by its kind first, which this share of its pages show, though others do as well."""
+_TITLES = 50
+"""Pages of a topic whose titles are compared, about."""
 _PART = 0.1
 """The least share of a node's pages that a part has whose name goes into the node's."""
-_ENOUGH = 0.4
+_ENOUGH = 0.5
 """A name needs no further phrase if those it has are shown by this share of the pages."""
 _TOGETHER = 0.05
 """The share of pages that show all phrases of a name, at least: who searches for the name shall find some."""
 _WORTH = 0.3
 """A further phrase is as good as this share of the first, at least."""
+_EQUAL = 0.75
+"""One that is as good as this need not stand on pages with the first: a topic may be of two kinds."""
+_SECOND = 0.2
+"""The share of a topic's pages that such a phrase adds, at least."""
 _OWNED = 0.85
 """A topic is a product's if this share of its pages are, and no other product has as many as are listed."""
 _WHOLE = 0.6
@@ -96,13 +109,38 @@ class TreeNames:
         free = [one for one in self._own(node) if fold_case(one.form) not in taken]
         if self.notices[node] > (_NOTICES if free else 0.5) * self.sizes[node]:
             return NOTICES
+        if title := self._same_title(node):
+            return title
         product = self.product(node)
         if product and self._is_whole(node) and fold_case(product) not in taken:
             return product
         name = self._listed(node, free)
         name = name or ", ".join(one.form for one in choose_phrases(free, self.sizes[node]))
         name = name or self._words(node)
+        if free and free[0].score < _WEAK and (kind := self._kind(node)) and not _overlap(kind, name):
+            name = f"{kind}: {name}"
         return f"{product}: {name}" if product and not _overlap(product, name) else name
+
+    def _same_title(self, node: int) -> str:
+        """Return the title that nearly all pages of a node have, without the site's part; '' if titles differ."""
+        corpus, pages = self.shown.corpus, self.tree.pages_of(node)
+        counts = Counter(corpus.titles.text(page) for page in pages[:: max(len(pages) // _TITLES, 1)].tolist())
+        title, times = counts.most_common(1)[0] if counts else ("", 0)
+        return title_parts(title)[0] if title_parts(title) and times >= max(_KIND * counts.total(), 3) else ""
+
+    def _kind(self, node: int) -> str:
+        """Return the best phrase of the topics above, or one that others have too, that covers a node; '' if there is none."""
+        pages, owner = self.tree.pages_of(node), self.owner[node]
+        words = set(tokens(self.shown.products.names[owner])) if owner != NOBODY else set()
+        for above in reversed(self.tree.path(node)):
+            for one in self.found[above]:
+                share = len(np.intersect1d(one.pages, pages, assume_unique=True)) / max(len(pages), 1)
+                if one.score >= _WEAK and share >= _KIND and not set(tokens(one.form)) <= words:
+                    parent = self.names[self.tree.path(node)[-2]] if node else ""
+                    return (
+                        "" if fold_case(parent).startswith(fold_case(one.form)) else one.form[0].upper() + one.form[1:]
+                    )
+        return ""
 
     def _own(self, node: int) -> list[Candidate]:
         """Return the candidates of a node that are more than the name of the product that it belongs to."""
@@ -138,7 +176,11 @@ class TreeNames:
         rest = [one for one in free if not set(tokens(one.form)) <= own]
         covered = len(rest[0].pages) / max(self.sizes[node], 1) if rest else 0.0
         enough = node == 0 or sum(self.large[node][one] for one in several) >= _LIST_COVERS * self.sizes[node]
-        if len(several) > 1 and enough and (covered < _COVERED if node in self.groups else not rest):
+        known = set(several) <= set(list(self.large[self.tree.path(node)[-2]])[:_IN_NAME]) if node else False
+        needed = 0.0 if known and rest else _ENOUGH
+        is_most = several and self.large[node][several[0]] >= _WHOLE * self.of_products[several[0]]
+        whole = len(several) > 1 or (is_most and several[0] not in self.large[0])
+        if whole and enough and covered < (_COVERED if node in self.groups else needed):
             return ", ".join(self.shown.products.names[one] for one in several)
         if covered >= _COVERED:
             return ""
@@ -200,13 +242,15 @@ def choose_phrases(found: Sequence[Candidate], size: int) -> list[Candidate]:
     chosen = list(found[:1])
     covered = both = chosen[0].pages if chosen else np.zeros(0, np.int64)
     while chosen and len(chosen) < _IN_NAME and len(covered) < _ENOUGH * size:
-        best, most = None, _WORTH * chosen[0].score
+        best, most = None, (_WORTH if len(chosen) == 1 else _EQUAL) * chosen[0].score
         for one in found:
             together = np.intersect1d(one.pages, both, assume_unique=True)
-            worth = one.score * (1 - len(np.intersect1d(one.pages, covered, assume_unique=True)) / len(one.pages))
+            new = len(one.pages) - len(np.intersect1d(one.pages, covered, assume_unique=True))
+            worth = one.score * new / len(one.pages)
+            is_equal = worth >= _EQUAL * chosen[0].score and new >= _SECOND * size
             if (
                 worth > most
-                and len(together) >= max(_TOGETHER * size, 3)
+                and (is_equal or len(together) >= max(_TOGETHER * size, 3))
                 and not any(_overlap(one.form, other.form) for other in chosen)
             ):
                 best, most = one, worth
@@ -219,10 +263,17 @@ def choose_phrases(found: Sequence[Candidate], size: int) -> list[Candidate]:
 
 
 def _lengthen(short: Candidate, found: Sequence[Candidate]) -> Candidate:
-    """Return the best longer phrase that most pages show which show a phrase: Georgia Institute of Technology."""
-    inside = f" {fold_case(short.form)} "
-    longer = (one for one in found if inside in f" {fold_case(one.form)} " and len(one.form) > len(short.form))
-    return next((one for one in longer if len(one.pages) >= _LONGER * len(short.pages)), short)
+    """Return the best longer phrase that most pages show which show a phrase: Georgia Institute of Technology.
+
+    Of one word, more pages may do without the longer phrase: "loss" is less of a name than "data loss".
+    """
+    words = tokens(short.form)
+    inside = f" {' '.join(words)} "
+    longer = (
+        one for one in found if len(tokens(one.form)) > len(words) and inside in f" {' '.join(tokens(one.form))} "
+    )
+    share = _LONGER if len(words) > 1 or short.score >= _WEAK else _LONGER_WORD
+    return next((one for one in longer if len(one.pages) >= share * len(short.pages)), short)
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.clusters.hierarchy import Tree
-from pagekin.clusters.levels import Level, LevelSums, NodeSums
+from pagekin.clusters.levels import Level, LevelSums, NodeSums, PageLinks
 from pagekin.clusters.shown import ShownPhrases
 from pagekin.store import Array
 
@@ -22,6 +22,10 @@ _TELLING, _LEAST_TELLING = 0.5, 0.02
 _ALONE = 0.7
 _NESTED = 0.1
 """What a phrase is worth that never stands alone, such as "united"."""
+_CRUMBS = 1.5
+"""How much more a phrase is worth that always stands in breadcrumbs: there authors name classes."""
+_CONTENTS = 4.0
+"""How much more one is worth that is the title of a page which links to all of the topic: its contents page."""
 _SMOOTH = 0.01
 _LEAST_SHARE = 0.1
 """A phrase names a topic only if at least this share of its pages show it."""
@@ -50,7 +54,7 @@ def rank_phrases(
     may = np.flatnonzero(score > 0)
     place, term, best = place[may], sums.term[may], score[may]
     best *= _NESTED + (1 - _NESTED) * shown.alone[term] ** _ALONE
-    best *= 1 + _TITLED * shown.titled[term]
+    best *= (1 + _TITLED * shown.titled[term]) * (1 + _CRUMBS * shown.in_crumbs[term])
     best[shown.of_sites[term]] *= _SITE_WORD
     words = telling.of_phrases(place, shown.stems[term])
     best *= np.maximum(words, shown.in_crumbs[term]) ** _TELLING
@@ -104,8 +108,8 @@ class Candidate:
 class CandidateSearch:
     """The search for phrases that may name the nodes of a tree, one group of siblings after the other."""
 
-    def __init__(self, tree: Tree, shown: ShownPhrases) -> None:
-        self._tree, self._shown = tree, shown
+    def __init__(self, tree: Tree, shown: ShownPhrases, links: PageLinks) -> None:
+        self._tree, self._shown, self._links = tree, shown, links
         self._above: dict[int, NodeSums] = {}
         self._found: list[tuple[Array, Array, list[npt.NDArray[np.int64]]]] = [
             (np.zeros(0, np.int64), np.zeros(0), [])
@@ -133,8 +137,21 @@ class CandidateSearch:
         for number, (first, last) in enumerate(
             pairwise(np.searchsorted(place, np.arange(len(level.nodes) + 1)).tolist())
         ):
-            some = pair[first:last]
-            self._found[int(level.nodes[number])] = sums.term[some], score[some], held[first:last]
+            pages = level.pages[level.offsets[number] : level.offsets[number + 1]]
+            terms = sums.term[pair[first:last]]
+            worth = score[pair[first:last]] * (1 + _CONTENTS * self._contents(terms, pages))
+            order = np.argsort(-worth, kind="stable")
+            self._found[int(level.nodes[number])] = terms[order], worth[order], [held[first + one] for one in order]
+
+    def _contents(self, phrases: Array, pages: Array) -> npt.NDArray[np.float64]:
+        """Return for each phrase to which share of some pages one of them links whose title it is; 0 if there is none."""
+        found, links = np.zeros(len(phrases)), self._links
+        for place, phrase in enumerate(phrases.tolist()):
+            for page in np.intersect1d(self._shown.pages_titled(phrase), pages, assume_unique=True).tolist():
+                targets = links.targets[links.starts[page] : links.starts[page + 1]]
+                inside = np.searchsorted(pages, targets, side="right") - np.searchsorted(pages, targets)
+                found[place] = max(found[place], int(inside.sum()) / len(pages))
+        return found
 
     def candidates(self) -> list[list["Candidate"]]:
         """Return the phrases that may name each node, the best first, as pages write them."""

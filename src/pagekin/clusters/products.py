@@ -35,6 +35,10 @@ _SHORT, _INSIDE = 3, 4
 """Letters of a word that may be the name of a site, at least: as a part of the host's name, or inside one (libboost)."""
 _CAPITAL = 0.02
 """The share of a word's uses with a capital letter from which on it is a name."""
+_SUBJECT = 0.25
+"""The share of a host's pages that mention a name more often than its template does, from which on they are about it."""
+_TEMPLATE = 10
+"""The percentile of the times that pages of a host hold a word which is taken for those that its template has."""
 _HOST_PARTS = re.compile(r"[\W\d_]+")
 _LONGEST = 5
 """Words of a name, at most."""
@@ -82,11 +86,13 @@ def find_products(corpus: Corpus, pages: Sequence[int], fit: Callable[[int], boo
     for page in pages:
         url = corpus.page_url(page)
         by_host[host_of(url)].append(Titled(page, url, corpus.titles.text(page) if fit(page) else ""))
-    for host, held in by_host.items():
-        for name, some in _products_of_host(corpus, host, held):
-            number = numbers.setdefault(fold_case(name), len(numbers))
-            names += [name] if number == len(names) else []
-            of_page[[one.page for one in some]] = number
+    found = [one for host, held in by_host.items() for one in _products_of_host(corpus, host, held)]
+    subjects = {fold_case(one.name): one.subject for one in found if one.subject}  # mirrors have another host
+    for named in found:
+        name = subjects.get(fold_case(named.name), named.name)
+        number = numbers.setdefault(fold_case(name), len(numbers))
+        names += [name] if number == len(names) else []
+        of_page[[one.page for one in named.pages]] = number
     return Products(of_page, tuple(names))
 
 
@@ -98,20 +104,30 @@ class Titled(NamedTuple):
     title: str
 
 
-def _products_of_host(corpus: Corpus, host: str, held: Sequence[Titled]) -> list[tuple[str, Sequence[Titled]]]:
-    """Return (name, pages) of the products of a host."""
+class NamedPages(NamedTuple):
+    """Pages of a product, and what they are about if that says more than the name."""
+
+    name: str
+    pages: Sequence[Titled]
+    subject: str = ""
+
+
+def _products_of_host(corpus: Corpus, host: str, held: Sequence[Titled]) -> list[NamedPages]:
+    """Return the products of a host."""
     found = _products_of_folder(held, 0)
-    if 2 * sum(len(some) for _name, some in found) >= len(held):
+    if len(found) == 1 and len(found[0].pages) == len(held):
+        return [NamedPages(found[0].name, held, _subject(corpus, host, held, found[0].name))]
+    if 2 * sum(len(one.pages) for one in found) >= len(held):
         return found
     name = _mentioned_name(corpus, host, held)
-    return [(name, held)] if name else found
+    return [NamedPages(name, held)] if name else found
 
 
-def _products_of_folder(held: Sequence[Titled], depth: int) -> list[tuple[str, Sequence[Titled]]]:
-    """Return (name, pages) of a folder whose titles agree, or of the folders in it if these are several products."""
+def _products_of_folder(held: Sequence[Titled], depth: int) -> list[NamedPages]:
+    """Return the product of a folder whose titles agree, or of the folders in it if these are several products."""
     name, share = repeated_name(one.title for one in held)
     if share >= _WHOLE or depth == _FOLDERS:
-        return [(name, held)] if share >= _SECTION else []
+        return [NamedPages(name, held)] if share >= _SECTION else []
 
     def folder(one: Titled) -> str:
         parts = one.url.partition("?")[0].split("/")[3:-1]
@@ -119,15 +135,50 @@ def _products_of_folder(held: Sequence[Titled], depth: int) -> list[tuple[str, S
 
     inside = [list(some) for below, some in groupby(sorted(held, key=folder), folder) if below]
     found = [one for some in inside if len(some) >= _SECTION_PAGES for one in _products_of_folder(some, depth + 1)]
-    covered = sum(len(some) for _name, some in found)
-    if 2 * covered >= len(held) and len({fold_case(one) for one, _some in found}) > 1:
+    covered = sum(len(one.pages) for one in found)
+    if 2 * covered >= len(held) and len({fold_case(one.name) for one in found}) > 1:
         return found
-    return [(name, held)] if name and (not depth or share >= _SECTION) else found
+    return [NamedPages(name, held)] if name and (not depth or share >= _SECTION) else found
+
+
+def _subject(corpus: Corpus, host: str, held: Sequence[Titled], name: str) -> str:
+    """Return the word in a host's name that its pages are about, if they never speak of the name that titles repeat.
+
+    The pages of birds.example may all be titled "… - Feather Notes": where only the template says so, a person would still
+    call them birds. '' if there is no such word, or if texts use the name.
+    """
+    parts = [word for word in _HOST_PARTS.split(host) if len(word) > _SHORT and word not in _GENERIC]
+    known = [word for word in dict.fromkeys(parts) if corpus.term_number(word) >= 0]
+    if len(held) < _FEWEST or not known or {*tokens(name)[:1]} & {*parts}:
+        return ""
+    texts = [corpus.text_bytes(page)[0].decode("utf-8", "ignore") for page in _spread([one.page for one in held])]
+    if _mention(texts, re.compile(rf"\b{re.escape(name)}\b")) >= _SUBJECT:
+        return ""
+    patterns = {word: re.compile(rf"\b(?:{'|'.join(_numbers(word))})\b", re.IGNORECASE) for word in known}
+    share, best = max((_mention(texts, pattern), word) for word, pattern in patterns.items())
+    return best.capitalize() if share >= _SUBJECT else ""
+
+
+def _mention(texts: Sequence[str], pattern: re.Pattern[str]) -> float:
+    """Return the share of texts that mention something more often than their template does, which all have in common."""
+    times = [len(pattern.findall(text)) for text in texts]
+    return float(np.mean(np.array(times) > np.percentile(times, _TEMPLATE)))
+
+
+def _numbers(word: str) -> list[str]:
+    """Return an English word and what may be its singular."""
+    endings = {"s": "", "es": "", "ies": "y"}
+    return [word, *(word.removesuffix(end) + other for end, other in endings.items() if word.endswith(end))]
+
+
+def _spread(pages: Sequence[int]) -> Sequence[int]:
+    """Return some of many pages, at equal distances."""
+    return pages[:: max(len(pages) // _LOOKED_AT, 1)][:_LOOKED_AT]
 
 
 def _mentioned_name(corpus: Corpus, host: str, held: Sequence[Titled]) -> str:
     """Return a part of a host's name, or the title of a home page, that most of its pages mention; '' if there is none."""
-    some = [one.page for one in held[:: max(len(held) // _LOOKED_AT, 1)]][:_LOOKED_AT]
+    some = _spread([one.page for one in held])
     words = [set(corpus.words(page).tolist()) for page in some]
 
     def mentioned(name: str) -> bool:

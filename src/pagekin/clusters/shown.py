@@ -58,7 +58,7 @@ _BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–�
 """What stands between parts of a text, but not inside a phrase."""
 _NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
 """A name begins with a letter, and has three at least, or two large ones."""
-_BEFORE = re.compile(r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big) )$")
+_BEFORE = re.compile(r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big|Time|First|General|Good) )$")
 """Stop words that begin names, if they are written large: New Zealand."""
 _FURNITURE = [
     line
@@ -151,8 +151,20 @@ class ShownPhrases:
     def titled(self) -> npt.NDArray[np.bool_]:
         """Return whether each phrase is all of a page's title."""
         found = np.zeros(self.phrases.count, np.bool_)
-        found[self.phrases.phrases[self.phrases.ranks % IN_TEXT == 9]] = True
+        found[self._titles[0]] = True
         return found
+
+    @cached_property
+    def _titles(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return (phrases that are all of a page's title, rising; these pages)."""
+        entries = np.flatnonzero(self.phrases.ranks % IN_TEXT == 9)
+        entries = entries[np.argsort(self.phrases.phrases[entries], kind="stable")]
+        return self.phrases.phrases[entries], self._pages[entries]
+
+    def pages_titled(self, phrase: int) -> npt.NDArray[np.int64]:
+        """Return the pages whose title is a phrase, rising."""
+        phrases, pages = self._titles
+        return pages[slice(*np.searchsorted(phrases, [phrase, phrase + 1]).tolist())]
 
     @cached_property
     def _by_phrase(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -293,7 +305,7 @@ def _common_form(forms: Counter[str], before: Counter[str]) -> str:
     if large in whole or not form.replace(" ", "").isalpha():
         return large if large in whole else form
     if not any(other[0].isupper() for other in whole):
-        return form
+        return large if " " in form else form  # a word that is always small may be a command
     same = [other for other in whole if other[0].isupper() and fold_case(other) == fold_case(form)]
     upper = max(same, key=lambda other: (whole[other], other), default=large)
     return large if upper.isupper() and len(upper) > _LOUD else upper

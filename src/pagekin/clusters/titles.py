@@ -15,7 +15,7 @@ _NOTICE = re.compile(
     r"\W*(?:http(?:/\d\.\d)?\s+)?(?:error\s*)?\b(?:30[0-8]|4\d\d|50\d)\b\W*(?:$|moved|found|redirect|multiple|see other|not|"
     r"bad|unauth|forbid|error|internal|service|gateway|file|document|object|gone)|(?:\W*(?:document|object|page|file|url) "
     r"(?:has )?(?:been )?(?:moved|not found))|\W*(?:moved|not found|access denied|forbidden|redirect(?:ing|ion)?)\b|"
-    r"\W*index of /|\W*directory (?:of|listing)",
+    r"\W*index of /|\W*directory (?:of|listing)|\W*error\W*$",
     re.IGNORECASE,
 )
 """Titles of pages that a server made: redirections, errors, lists of files."""
@@ -43,7 +43,8 @@ def site_words(corpus: Corpus, chosen: Array) -> tuple[npt.NDArray[np.int16], fr
         for page, title in zip(pages, titles, strict=True):
             counts[page, 0] = len(words[0]) if title.startswith(begin) else 0
             counts[page, 1] = len(words[1]) if title.endswith(end) else 0
-            notices[page] = bool(_NOTICE.match(title))
+            own = title.removeprefix(begin).removesuffix(end)
+            notices[page] = bool(_NOTICE.match(title) or _NOTICE.match(own))
     leading = np.flatnonzero(np.asarray(corpus.anchors.flags) >> 1 == AnchorKind.REFRESH)
     stubs = np.zeros(len(corpus), np.bool_)
     stubs[np.searchsorted(corpus.pages.anchors, leading, side="right") - 1] = True

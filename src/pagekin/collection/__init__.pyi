@@ -15,7 +15,7 @@ from .evaluations import (
     read_evaluations,
 )
 from .facets import Facets, count_facets
-from .graph_files import GRAPH_SUFFIXES, write_gephi, write_graph
+from .graph_files import GRAPH_SUFFIXES, count_nodes, write_gephi, write_graph
 from .graphs import Graph, Link, Links, Neighbour, Neighbours
 from .messages import (
     BEST_HITS,
@@ -59,12 +59,13 @@ from .messages import (
 from .page_tables import Cluster, ClusterTable, PageTable, surt_key
 from .queries import Day, check_filters, make_filters, may_pass, parse_query, query_words, relaxed_query
 from .ranking import by_score, fold_hits, group_hits, merge_hits
+from .record_files import CopiedRecords, PageRecord, copy_records, page_records, write_cdxj, write_wacz
 from .refinement import LabelThesaurus, without_own_words
 from .reloading import FollowedFolder, ReloadingCollection, open_collection_at
 from .selection import cluster_address, cluster_number
 from .service import PublishedLabel, Service
 from .suggestion import nothing_to_suggest_by
-from .table_files import TABLE_SUFFIXES, TableFileError, check_table_file, write_table
+from .table_files import TABLE_SUFFIXES, TableFileError, check_table_file, print_csv, write_table
 from .tables import MissingPackageError, Table, require_package
 from .understanding import corpus_words, respell
 from .walking import in_thread, is_walking, walk
@@ -89,6 +90,7 @@ __all__ = [
     "Comparison",
     "CooccurrenceCounts",
     "CooccurrencesRequest",
+    "CopiedRecords",
     "Day",
     "DescribeRequest",
     "Facets",
@@ -107,6 +109,7 @@ __all__ = [
     "Neighbour",
     "Neighbours",
     "PageDescription",
+    "PageRecord",
     "PageTable",
     "Preset",
     "PublishedLabel",
@@ -143,8 +146,10 @@ __all__ = [
     "cluster_number",
     "command_to_repeat",
     "compare_pages",
+    "copy_records",
     "corpus_words",
     "count_facets",
+    "count_nodes",
     "damaged_error",
     "decode_counts",
     "encode",
@@ -161,7 +166,9 @@ __all__ = [
     "messages",
     "nothing_to_suggest_by",
     "open_collection_at",
+    "page_records",
     "parse_query",
+    "print_csv",
     "query_words",
     "read_evaluations",
     "refuse_damaged",
@@ -172,7 +179,9 @@ __all__ = [
     "surt_key",
     "walk",
     "without_own_words",
+    "write_cdxj",
     "write_gephi",
     "write_graph",
     "write_table",
+    "write_wacz",
 ]

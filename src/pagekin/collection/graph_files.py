@@ -46,6 +46,11 @@ def write_graph(graph: Graph, path: Path) -> None:
         fresh.unlink(missing_ok=True)
 
 
+def count_nodes(graph: Graph) -> int:
+    """Return how many nodes the files of a graph have: pages, and what edges lead to."""
+    return sum(1 for _node in _nodes(graph))
+
+
 def write_gephi(graph: Graph, folder: Path) -> None:
     """Write nodes.csv and edges.csv with the names of columns that Gephi's import of spreadsheets knows."""
     folder.mkdir(parents=True, exist_ok=True)

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from pagekin.clusters import Tree
 from pagekin.collection.tables import Table
 from pagekin.hypertext import host_of
+from pagekin.sources import NO_PLACE
 
 if TYPE_CHECKING:
     from pagekin.collection.collection import Collection
@@ -34,6 +35,7 @@ class PageTable(Table):
     columns: ClassVar = {
         "url": "string", "url_surtkey": "string", "url_host_name": "string", "fetch_time": "moment",
         "content_languages": "string", "title": "string", "html_bytes": "int64", "cluster": "string", "inlinks": "int64",
+        "warc_filename": "string", "warc_record_offset": "int64", "warc_record_length": "int64",
     }  # fmt: skip
 
     def __init__(self, collection: "Collection") -> None:
@@ -52,6 +54,7 @@ class PageTable(Table):
         clusters = collection.cluster_of if collection.has_label else [0] * len(corpus)
         for page, url in enumerate(self):
             date = int(corpus.pages.date[page])
+            place = corpus.place(page) if corpus.has_places else NO_PLACE
             yield {
                 "url": url,
                 "url_surtkey": surt_key(url),
@@ -62,6 +65,9 @@ class PageTable(Table):
                 "html_bytes": int(corpus.pages.html_bytes[page]),
                 "cluster": collection.cluster_name(int(clusters[page])) or None,
                 "inlinks": len(corpus.anchors_in(int(corpus.pages.url[page]))),
+                "warc_filename": place.archive.encode("utf-8", "replace").decode() or None,
+                "warc_record_offset": place.offset if place.length else None,
+                "warc_record_length": place.length or None,
             }
 
 

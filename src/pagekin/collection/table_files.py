@@ -42,6 +42,11 @@ def write_table(table: Table, path: Path, tell: Callable[[int], None] = lambda _
     return rows
 
 
+def print_csv(table: Table, file: IO[bytes]) -> None:
+    """Write a table as CSV to a file that is open, such as standard output."""
+    _write_csv(table, file, lambda _rows: None)
+
+
 def _write_parquet(table: Table, file: IO[bytes], tell: Callable[[int], None]) -> int:
     rows = 0
     with require_package("pyarrow.parquet", "Parquet").ParquetWriter(file, table.schema()) as writer:

@@ -49,7 +49,7 @@ LARGEST_SHARE = 0.2
 """The largest share of a collection's pages that a delta may have."""
 
 
-class NotInDelta(PagekinError):
+class NotInDeltaError(PagekinError):
     """An update that is no delta; the message says why the collection is made anew."""
 
 
@@ -94,7 +94,7 @@ class DeltaMaker:
         self.reader = BaseReader(self.corpus, self.strategy)
 
     def make(self, writer: KinWriter, most: int, threads: int = 1) -> tuple[dict[str, Any], DeltaReport]:
-        """Write the delta, of at most so many pages, by a writer of its own; return its facts. Raise NotInDelta if it cannot be."""
+        """Write the delta, of at most so many pages, by a writer of its own; return its facts, or raise a NotInDeltaError."""
         new = self._read_new()
         touched = self._find_touched(new)
         narrow = self._merge(0, touched, most)
@@ -118,7 +118,7 @@ class DeltaMaker:
         mine = np.zeros(len(corpus.urls), np.bool_)
         mine[[place for place in map(corpus.urls.find, touched.names) if place >= 0]] = True
         if not bool(mine[np.asarray(corpus.pages.url)].all()):
-            raise NotInDelta("pages are there again that were not")
+            raise NotInDeltaError("pages are there again that were not")
         facts["shard"] = {
             "number": 1, "of": 2, "first_page": len(self.corpus), "first_document": self.base.facts["index"]["bags"],
         }  # fmt: skip
@@ -166,7 +166,7 @@ class DeltaMaker:
         self._leading = {name for name, _target in recorded.leads}
         for name, target in recorded.leads:
             if (number := self._home(name)) >= 0 and number != self._home(target):
-                raise NotInDelta(f"{name.decode('utf-8', 'replace')} leads to another address")
+                raise NotInDeltaError(f"{name.decode('utf-8', 'replace')} leads to another address")
         named = set(recorded.changed) | recorded.claimed | {target for _name, target in recorded.leads}
         named |= {name for name in recorded.seen_again if not self.corpus.pages_of(self._home(name))}
         linked = set[bytes]()
@@ -207,7 +207,7 @@ class DeltaMaker:
         return found
 
     def _with_homes(self, touched: _Touched, homes: set[int]) -> _Touched:
-        """Return what is touched, with some addresses of the base besides, of which links of touched pages lead to other names."""
+        """Return what is touched, with some addresses of the base besides: links of touched pages name them otherwise."""
         more = self._with_documents(homes)
         names = sorted({*touched.names, *self._names_of(more)})
         return _Touched(np.union1d(touched.moved, np.array(sorted(more), np.int64)), touched.removed, names)
@@ -234,7 +234,7 @@ class DeltaMaker:
         """Return the corpus of all touched pages."""
         pages = self._pages_at(touched.moved)
         if len(pages) > most:
-            raise NotInDelta(f"it touches {len(pages):,} pages, and {most:,} are the most for a delta")
+            raise NotInDeltaError(f"it touches {len(pages):,} pages, and {most:,} are the most for a delta")
         page_url = np.asarray(self.corpus.pages.url)
         # A page without other names that claims to be another one was not believed.
         plain = [
@@ -247,7 +247,7 @@ class DeltaMaker:
         with KinWriter(path, "pagekin update") as writer:
             facts = merge_parts([*picked, *self.parts], writer, False, lambda _share: None)
             if facts["pages"] > most:
-                raise NotInDelta(f"it has {facts['pages']:,} pages, and {most:,} are the most for a delta")
+                raise NotInDeltaError(f"it has {facts['pages']:,} pages, and {most:,} are the most for a delta")
             writer.commit(facts)
         return Corpus(open_kin(path))
 
@@ -261,16 +261,16 @@ class DeltaMaker:
                 # That a page names a canonical one may be a mistake of many, which the base knows.
                 fresh += [corpus.urls[one] for one in ((name,) if corpus.urls[name] in self._leading else (name, home))]
             elif self.corpus.urls[self.corpus.home(number)] != corpus.urls[home]:
-                raise NotInDelta(f"{corpus.url(name)} stands for another address than before")
+                raise NotInDeltaError(f"{corpus.url(name)} stands for another address than before")
         if known := named_in_parts(self.old, fresh):
-            raise NotInDelta(f"{min(known).decode('utf-8', 'replace')} has another name now")
+            raise NotInDeltaError(f"{min(known).decode('utf-8', 'replace')} has another name now")
         for name, home in zip(*(np.asarray(urls).tolist() for urls in self.corpus.aliases()), strict=True):
             address = self.corpus.urls[name]
             if address not in self._recorded and self.corpus.urls[home] not in self._recorded:
                 continue  # nothing is new about it
             number = corpus.urls.find(address)
             if number < 0 or corpus.home(number) == number:
-                raise NotInDelta(f"{self.corpus.url(name)} does not stand for another address any more")
+                raise NotInDeltaError(f"{self.corpus.url(name)} does not stand for another address any more")
 
     def _widen(self, narrow: Corpus, visits: Visits, called: VisitingTexts | None, writer: KinWriter) -> dict[str, Any]:
         """Write the corpus with all that links of the base name; return the facts about it."""

@@ -16,7 +16,7 @@ from pagekin.engines.delta import (
     LARGEST_SHARE,
     DeltaMaker,
     DeltaReport,
-    NotInDelta,
+    NotInDeltaError,
     commit_delta,
     without_delta,
 )
@@ -143,7 +143,7 @@ def _try_delta(
         progress("delta", 0.0)
         made = commit_delta(writer, kin, lambda own: maker.make(own, most, plan.workers))
         progress("delta", 1.0)
-    except NotInDelta as reason:
+    except NotInDeltaError as reason:
         writer.forget_kept()
         note(f"the collection is made anew: {reason}")
         return None
@@ -152,19 +152,19 @@ def _try_delta(
 
 
 def _refuse_delta(plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay) -> None:
-    """Raise NotInDelta with the reason why an update needs the collection made anew."""
+    """Raise NotInDeltaError with the reason why an update needs the collection made anew."""
     if SHARDS in kin.facts:
-        raise NotInDelta("it is in shards")
+        raise NotInDeltaError("it is in shards")
     if plan.all_captures:
-        raise NotInDelta("every capture is a page by itself")
+        raise NotInDeltaError("every capture is a page by itself")
     if plan.expire_before:
-        raise NotInDelta("pages expire")
+        raise NotInDeltaError("pages expire")
     if "epoch" not in kin.facts["index"]:
-        raise NotInDelta("an earlier Pagekin indexed it")
+        raise NotInDeltaError("an earlier Pagekin indexed it")
     if replaces_sources(keeping, plan.units):
-        raise NotInDelta("a folder takes the place of what was read of it before")
+        raise NotInDeltaError("a folder takes the place of what was read of it before")
     if way == "auto" and kin.facts["pages"] < FEWEST_PAGES:
-        raise NotInDelta(f"it has fewer than {FEWEST_PAGES:,} pages, which takes little time")
+        raise NotInDeltaError(f"it has fewer than {FEWEST_PAGES:,} pages, which takes little time")
 
 
 def compact_collection(

@@ -1,20 +1,33 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
+from .captures import Captures, divide_captures, join_captures, list_captures
 from .charset import decode_page, to_utf8
 from .check import check_corpus
-from .columns import CORPUS_ARRAYS, READABLE_TEXT, WORD_ARRAYS, HiddenColumns, PageColumns, page_count
+from .choosing import (
+    ChoiceState,
+    Chosen,
+    advance_choice,
+    begin_choice,
+    conclude_choice,
+    count_left_out,
+    divide_chosen,
+    join_chosen,
+)
+from .columns import CORPUS_ARRAYS, READABLE_TEXT, RECORD_ARRAYS, WORD_ARRAYS, HiddenColumns, PageColumns, page_count
 from .corpus import Corpus, Stream, has_delta_error, in_shards_error
 from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .keeping import Keeping, keep_for_delta, read_keeping, replaces_sources, require_keeping, without_known
 from .language import declared_language
 from .leaving_out import leave_out
+from .letters import Letter, Ranges, Round
 from .lexer import Lexer
 from .matching import PageChanges, compare_pages, match_pages
 from .merge import merge_parts
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
 from .nearest import guess_url, nearest_urls, unknown_url_message
 from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
+from .part_records import Part, divide_part, read_part, sum_abouts, write_part
 from .picking import named_in_parts, pick_records, recorded_names
 from .read import (
     PARSERS,
@@ -44,7 +57,11 @@ from .regions import (
     mark_place,
     remove_marked,
 )
+from .shard_bounds import RangeSize, Starts, find_starts, measure_chosen, settle_bounds, share_work, sum_sizes
+from .shard_merge import count_shard, list_hosts, list_links, list_terms, merge_shard, sum_facts
+from .shard_names import ShardNames, advance_names, begin_names
 from .sharded import open_corpora, open_delta, open_shards, open_with_delta, put_hidden, shard_folders
+from .shards_of_parts import ShardCorpora, choose_ranges, merge_in_shards, sample_addresses
 from .sites import sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
@@ -61,11 +78,15 @@ __all__ = [
     "NO_OPT_OUTS",
     "PARSERS",
     "READABLE_TEXT",
+    "RECORD_ARRAYS",
     "WORD_ARRAYS",
     "AnchorKind",
     "Attribute",
     "Boundary",
+    "Captures",
     "CharClass",
+    "ChoiceState",
+    "Chosen",
     "Corpus",
     "Cut",
     "CutNumbers",
@@ -74,6 +95,7 @@ __all__ = [
     "HiddenColumns",
     "HostTitles",
     "Keeping",
+    "Letter",
     "Lexer",
     "Note",
     "OptOutError",
@@ -81,24 +103,39 @@ __all__ = [
     "PageChanges",
     "PageColumns",
     "PageFlag",
+    "Part",
+    "RangeSize",
+    "Ranges",
     "ReadPage",
     "ReadPlan",
     "ReadReport",
     "Regions",
+    "Round",
+    "ShardCorpora",
+    "ShardNames",
     "ShortTitles",
+    "Starts",
     "Stream",
     "StreamBatch",
     "StrictLexer",
     "UnitsRead",
     "WorkerError",
     "WrittenWords",
+    "advance_choice",
+    "advance_names",
+    "begin_choice",
+    "begin_names",
     "canonical_url",
     "char_class",
     "check_corpus",
     "check_selector",
+    "choose_ranges",
     "common_spellings",
     "common_spellings_of_many",
     "compare_pages",
+    "conclude_choice",
+    "count_left_out",
+    "count_shard",
     "cut_corpus",
     "cut_pages",
     "declared_language",
@@ -107,7 +144,11 @@ __all__ = [
     "decode_stream",
     "decode_words",
     "default_workers",
+    "divide_captures",
+    "divide_chosen",
+    "divide_part",
     "find_regions",
+    "find_starts",
     "fold_case",
     "guess_url",
     "has_delta_error",
@@ -115,12 +156,21 @@ __all__ = [
     "host_of",
     "host_of_url",
     "in_shards_error",
+    "join_captures",
+    "join_chosen",
     "keep_content",
     "keep_for_delta",
     "leave_out",
+    "list_captures",
+    "list_hosts",
+    "list_links",
+    "list_terms",
     "mark_place",
     "match_pages",
+    "measure_chosen",
+    "merge_in_shards",
     "merge_parts",
+    "merge_shard",
     "named_in_parts",
     "nearest_urls",
     "no_note",
@@ -132,6 +182,7 @@ __all__ = [
     "pick_records",
     "put_hidden",
     "read_keeping",
+    "read_part",
     "read_parts",
     "read_sources",
     "read_sources_into",
@@ -145,13 +196,20 @@ __all__ = [
     "replaces_sources",
     "require_keeping",
     "runs_under",
+    "sample_addresses",
+    "settle_bounds",
     "shard_folders",
+    "share_work",
     "site_of",
     "sites_of_urls",
     "split_port",
+    "sum_abouts",
+    "sum_facts",
+    "sum_sizes",
     "to_utf8",
     "units_key",
     "unknown_url_message",
     "widen_corpus",
     "without_known",
+    "write_part",
 ]

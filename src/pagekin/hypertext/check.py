@@ -29,12 +29,15 @@ def check_corpus(kin: Kin) -> Iterator[Finding]:
         "page.rare": "stream.rare", "page.marks": "mark.gap", "page.anchors": "anchor.target",
         "page.text": "text.frames", "inlink.offsets": "inlink.anchors",
     }  # fmt: skip
+    records = ("record.archive", "record.offset", "record.length") if "record.archive" in kin else ()
+    if records:
+        divided["archive.offsets"] = "archive.bytes"
     wrong = [
         *check_shapes(
             kin,
             "corpus",
             lengths={
-                **dict.fromkeys(by_page, pages),
+                **dict.fromkeys((*by_page, *records), pages),
                 **dict.fromkeys(page_offsets, pages + 1),
                 **dict.fromkeys(("anchor.start", "anchor.length", "anchor.flags", "inlink.anchors"), anchors),
                 **dict.fromkeys(("term.count", "term.order"), terms),
@@ -48,6 +51,7 @@ def check_corpus(kin: Kin) -> Iterator[Finding]:
                 **dict.fromkeys(("stream.rare", "term.order"), terms),
                 "inlink.anchors": anchors,
                 "page.host": len(kin["host.offsets"]) - 1,
+                **({"record.archive": len(kin["archive.offsets"]) - 1} if records else {}),
                 "page.language": len(kin.facts["language_codes"]),
             },
         )

@@ -16,7 +16,9 @@ Array = npt.NDArray[Any]
 CORPUS_ARRAYS = (
     "alias.", "anchor.", "host.", "inlink.", "mark.", "page.", "snippet.", "stream.", "term.", "text.", "title.", "url.",
 )  # fmt: skip
-"""How the names of the corpus's arrays begin."""
+"""How the names of the corpus's arrays begin; not of those that say where pages come from, on which no answer depends."""
+RECORD_ARRAYS = ("archive.", "record.")
+"""How the names of the arrays begin that say where pages come from."""
 READABLE_TEXT = ("page.text", "snippet.bytes", "snippet.offsets", "text.frames")
 """Those of them that hold pages' text for people to read."""
 
@@ -45,6 +47,19 @@ class PageColumns(Columns):
     """(pages + 1): the anchors of page p are anchors[p] to anchors[p + 1]."""
     tokens: Array
     """(pages + 1): places in the words of all pages."""
+
+
+@dataclass(frozen=True)
+class RecordColumns(Columns):
+    """One entry per page: where its record stands. Collections of earlier versions have none."""
+
+    prefix: ClassVar[str] = "record"
+
+    archive: Array
+    """Places in `Corpus.archives`."""
+    offset: Array
+    length: Array
+    """0 where the record cannot be read by itself, and `offset` means nothing."""
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,11 @@ import numpy.typing as npt
 import zstandard
 
 from pagekin.hypertext.batch import ATTRIBUTE_EVENT
-from pagekin.hypertext.columns import AnchorColumns, InlinkColumns, PageColumns, TermColumns
+from pagekin.hypertext.columns import AnchorColumns, InlinkColumns, PageColumns, RecordColumns, TermColumns
 from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
 from pagekin.hypertext.streams import StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
+from pagekin.sources import NO_PLACE, RecordPlace
 from pagekin.store import DELTA, SHARDS, Kin, KinError, RaggedBytes, open_kin, rank, row_entries
 
 Array = npt.NDArray[Any]
@@ -167,6 +168,21 @@ class Corpus:
     def page_url(self, page: int) -> str:
         """Return the URL of a page."""
         return self.url(int(self.kin["page.url"][page]))
+
+    @property
+    def has_places(self) -> bool:
+        """Return whether the collection says where its pages come from: those of earlier versions do not."""
+        return "record.archive" in self.kin
+
+    @cached_property
+    def _records(self) -> tuple[RecordColumns, RaggedBytes]:
+        return RecordColumns.of(self.kin), RaggedBytes.of(self.kin, "archive")
+
+    def place(self, page: int) -> RecordPlace:
+        """Return where the record of a page stands; KinError if an earlier version made the collection."""
+        records, archives = self._records
+        name = archives[int(records.archive[page])].decode("utf-8", "surrogateescape")
+        return RecordPlace(name, int(records.offset[page]), int(records.length[page]))
 
     def word(self, term: int) -> str:
         """Return a term as text."""
@@ -325,6 +341,14 @@ class Corpus:
                 "nofollow": bool(flags & 1),
             }
 
+    def _provenance(self, page: int) -> dict[str, Any]:
+        """Return where a page comes from, by the names of Common Crawl's index; nothing of what is unknown."""
+        place = self.place(page) if self.has_places else NO_PLACE
+        if not place.archive:
+            return {}
+        where = {"warc_record_offset": place.offset, "warc_record_length": place.length} if place.length else {}
+        return {"warc_filename": place.archive.encode("utf-8", "replace").decode(), **where}
+
     # -- a page for people ------------------------------------------------------------------------------------------
 
     def describe(self, url: str, inlinks: int | None = None) -> dict[str, Any] | None:
@@ -360,6 +384,7 @@ class Corpus:
             "language": self.language(page),
             "html_bytes": int(self.kin["page.html_bytes"][page]),
             "snippet": self.snippets.text(page),
+            **self._provenance(page),
             "flags": [
                 name.lower() for name, flag in PageFlag.__members__.items() if self.kin["page.flags"][page] & flag
             ],

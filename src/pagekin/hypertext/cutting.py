@@ -215,6 +215,19 @@ def _write_page_columns(corpus: Corpus, cut: Cut, urls: Array, writer: KinWriter
     for name in ("date", "digest", "html_bytes", "language", "flags"):
         writer.put(f"page.{name}", np.asarray(kin[f"page.{name}"][pages]))
     writer.put("page.url", urls[np.asarray(corpus.pages.url[pages], dtype=np.int64)].astype(np.uint32))
+    if corpus.has_places:
+        _write_records(corpus, pages, writer)
     hosts, of_page = np.unique(np.asarray(corpus.pages.host[pages]), return_inverse=True)
     writer.put("page.host", of_page.astype(smallest_uint(len(hosts))))
     return put_strings(writer, "host", gather_pieces(corpus.hosts.data, _starts(corpus.hosts.offsets), hosts))
+
+
+def _write_records(corpus: Corpus, pages: slice, writer: KinWriter) -> None:
+    """Write where the records of pages stand, with the archives that have some."""
+    kin = corpus.kin
+    used, of_page = np.unique(np.asarray(kin["record.archive"][pages]), return_inverse=True)
+    put_strings(writer, "archive", gather_pieces(kin["archive.bytes"], _starts(kin["archive.offsets"]), used))
+    writer.put("record.archive", of_page.astype(smallest_uint(len(used))))
+    for name in ("record.offset", "record.length"):
+        values = np.asarray(kin[name][pages])
+        writer.put(name, values.astype(smallest_uint(int(values.max(initial=0)))))

@@ -7,19 +7,18 @@ Each record is judged by itself, so it does not matter how records were divided 
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext.aliases import Records
-from pagekin.hypertext.journal import sign_part
 from pagekin.hypertext.opt_outs import OptOuts
-from pagekin.hypertext.part import ANCHOR, CUTS, PIECES, blob_sizes, write_tables
+from pagekin.hypertext.part_records import read_part, take_records, write_part
 from pagekin.hypertext.urls import canonical_url
-from pagekin.store import Array, RaggedBytes, pack_strings
+from pagekin.store import Array, RaggedBytes
 
 OPTED_OUT, EXPIRED = "opted out", "expired"
 _HIDDEN = "(opted out)"
@@ -76,111 +75,31 @@ def _seen(part: Path) -> Iterator[tuple[bytes, int]]:
 
 def read_strings(part: Path, name: str) -> RaggedBytes:
     """Return the words or addresses of a part."""
-    return RaggedBytes(_map(part / f"{name}.bytes", np.uint8), _map(part / f"{name}.offsets", np.int64))
+    return RaggedBytes(map_file(part / f"{name}.bytes", np.uint8), map_file(part / f"{name}.offsets", np.int64))
 
 
-def _map(file: Path, dtype: npt.DTypeLike) -> Array:
+def map_file(file: Path, dtype: npt.DTypeLike) -> Array:
     """Return the numbers of a file, mapped: of large tables few pages may be read."""
     return np.memmap(file, dtype, "r") if file.stat().st_size else np.zeros(0, dtype)
 
 
-def write_without(part: Path, what: LeftOut, out: Path, hidden: OptOuts | None = None) -> Path:
+def write_without(folder: Path, what: LeftOut, out: Path, hidden: OptOuts | None = None) -> Path:
     """Write a part again without some records; return where. Memory: for the part."""
-    out.mkdir()
-    rows = np.load(part / "pages.npy")
-    rows_before = len(rows)
-    rows = rows[~what.records[rows["url"]]]
+    part = read_part(folder)
+    rows = part.pages[~what.records[part.pages["url"]]]
     claims = rows["canonical"] >= 0
     nowhere = what.links[rows["canonical"][claims]]
     if what.claims is not None:
         nowhere |= what.claims[rows["url"][claims]]
     rows["canonical"][claims] = np.where(nowhere, -1, rows["canonical"][claims])
-    others = {name: np.load(part / f"{name}.npy") for name in Records._fields}
-    gone = rows_before - len(rows) + sum(int(what.records[table[:, 0]].sum()) for table in others.values())
-    others = {name: table[~what.records[table[:, 0]] & ~(what.links[table[:, 1]])] for name, table in others.items()}
-    words, urls = read_strings(part, "words"), read_strings(part, "urls")
-    pages = list(_read_blobs(part, rows))
-    anchors_before = int(rows["anchors"].sum(dtype=np.int64))
-    pages = [page._replace(anchors=page.anchors[~what.links[page.anchors["target"]]]) for page in pages]
-    rows["anchors"] = [len(page.anchors) for page in pages]
-    word_counts = _count((page.tokens for page in pages), len(words))
-    url_counts = _count((page.anchors["target"] for page in pages), len(urls))
-    named = url_counts > 0
-    for places in (rows["url"], rows["canonical"][rows["canonical"] >= 0], *(t[:, :2] for t in others.values())):
-        named[places] = True
-    new_word, new_url = (np.cumsum(used) - 1 for used in (word_counts > 0, named))
-    with (out / "blobs").open("wb") as file:
-        for page in pages:
-            anchors = page.anchors.copy()
-            anchors["target"] = new_url[anchors["target"]]
-            tokens = new_word[page.tokens].astype("<u4")
-            file.write(tokens.tobytes() + page.marks + anchors.tobytes() + page.texts)
-    about = _about(json.loads((part / "about.json").read_text()), rows, pages, hidden)
+    gone = len(part.pages) - len(rows) + sum(int(what.records[table[:, 0]].sum()) for table in part.others)
+    others = Records(*(table[~what.records[table[:, 0]] & ~(what.links[table[:, 1]])] for table in part.others))
+    left = take_records(part, rows, others, what.links)
+    about = left.facts()
     about["skipped"] = Counter(about["skipped"]) + Counter({what.reason: gone})
-    about["dropped_links"] += anchors_before - int(rows["anchors"].sum(dtype=np.int64))
-    claims = rows["canonical"] >= 0
-    rows["canonical"][claims] = new_url[rows["canonical"][claims]]
-    rows["url"] = new_url[rows["url"]]
-    rows["blob"] = np.cumsum(blob_sizes(rows)) - blob_sizes(rows)
-    for table in others.values():
-        table[:, :2] = new_url[table[:, :2]]
-    strings = {"words": _chosen(words, word_counts > 0), "urls": _chosen(urls, named)}
-    write_tables(out, rows, strings, {"words": word_counts[word_counts > 0], "urls": url_counts[named]}, others)
-    (out / "about.json").write_text(json.dumps(about))
-    sign_part(out)
-    return out
-
-
-class _Blob(NamedTuple):
-    """What a part holds of a page, its pieces between words and anchors, and after these, as bytes."""
-
-    tokens: Array
-    marks: bytes
-    anchors: Array
-    texts: bytes
-
-
-def _read_blobs(part: Path, rows: Array) -> Iterator[_Blob]:
-    """Yield the blobs of some pages of a part."""
-    data = memoryview(_map(part / "blobs", np.uint8))
-    starts = {piece: (rows["blob"].astype(np.int64) + blob_sizes(rows, piece)).tolist() for piece in PIECES}
-    ends = (rows["blob"].astype(np.int64) + blob_sizes(rows)).tolist()
-    for number, end in enumerate(ends):
-        tokens, marks, anchors, text = (starts[piece][number] for piece in ("tokens", "marks", "anchors", "text"))
-        yield _Blob(
-            np.frombuffer(data[tokens:marks], "<u4"), bytes(data[marks:anchors]),
-            np.frombuffer(data[anchors:text], ANCHOR), bytes(data[text:end]),
-        )  # fmt: skip
-
-
-def _count(numbers: Iterable[Array], size: int) -> npt.NDArray[np.int64]:
-    """Return how often each number below `size` occurs."""
-    counts = np.zeros(size, np.int64)
-    for some in numbers:
-        np.add.at(counts, some, 1)
-    return counts
-
-
-def _chosen(strings: RaggedBytes, used: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-    """Return (data, offsets) of the strings that are used."""
-    return pack_strings([strings[place] for place in np.flatnonzero(used).tolist()])
-
-
-def _about(about: dict[str, Any], rows: Array, pages: Sequence[_Blob], hidden: OptOuts | None) -> dict[str, Any]:
-    """Return what a part says of itself when these pages are left; their languages are numbered anew."""
-    spoken = sorted({0, *rows["language"].tolist()})  # the first one, '', is always there
-    number = np.zeros(len(about["languages"]), np.uint16)
-    number[spoken] = np.arange(len(spoken))
-    rows["language"] = number[rows["language"]]
-    cut = {name: int(np.count_nonzero(rows["flags"] & flag)) for flag, name in CUTS.items()}
-    return about | {
-        "cut": +Counter(cut),
-        "damaged_examples": [_hide(example, hidden) for example in about["damaged_examples"]],
-        "pages": len(rows),
-        "languages": [about["languages"][place] for place in spoken],
-        "longest_page": int(rows["tokens"].max(initial=0)),
-        "longest_anchor": max((int(page.anchors["length"].max(initial=0)) for page in pages), default=0),
-    }
+    about["dropped_links"] += int(rows["anchors"].sum(dtype=np.int64) - left.pages["anchors"].sum(dtype=np.int64))
+    about["damaged_examples"] = [_hide(example, hidden) for example in about["damaged_examples"]]
+    return write_part(left.with_facts(about), out)
 
 
 def _hide(example: str, hidden: OptOuts | None) -> str:

@@ -8,17 +8,18 @@ import contextlib
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext.aliases import Choice, Records, choose_pages
-from pagekin.hypertext.part import ANCHOR, EXAMPLES, PAGE_ROW, PIECES, blob_sizes
+from pagekin.hypertext.aliases import Records, choose_pages
+from pagekin.hypertext.part import ANCHOR, PAGE_ROW, PIECES, blob_sizes
+from pagekin.hypertext.part_records import sum_abouts
 from pagekin.hypertext.streams import RARE
 from pagekin.hypertext.string_lists import StringList, Strings, gather_pieces, merge_lists
 from pagekin.hypertext.urls import host_of
@@ -42,12 +43,14 @@ _OPEN_BLOBS = 64
 """Parts whose blobs are open at a time."""
 
 
-class _Parts:
+class Parts:
     """All written parts: what they say of themselves, and their blobs, a few of them open."""
 
     def __init__(self, folders: list[Path], files: contextlib.ExitStack) -> None:
         self.folders = folders
         self.abouts: list[dict[str, Any]] = [json.loads((folder / "about.json").read_text()) for folder in folders]
+        self.archives: list[str] = sorted({archive for about in self.abouts for archive in about["archives"]})
+        """The archives of all parts; the rows of `all_rows` name theirs by its place here."""
         self._open: dict[int, IO[bytes]] = {}
         files.callback(self._close, 0)
 
@@ -80,10 +83,10 @@ class _Parts:
         return np.asarray(np.load(self.folders[part] / f"{name}.npy"))
 
 
-class _Ids:
+class Ids:
     """The numbers that all parts' words or URLs have in the collection, one part after another."""
 
-    def __init__(self, parts: _Parts, name: str, room: Workspace) -> None:
+    def __init__(self, parts: Parts, name: str, room: Workspace) -> None:
         sizes = [(folder / f"{name}.offsets").stat().st_size // 8 - 1 for folder in parts.folders]
         self._starts = np.cumsum([0, *sizes])
         self._ids = room.empty(int(self._starts[-1]), np.uint32)
@@ -130,7 +133,7 @@ def put_strings(writer: KinWriter, name: str, pieces: Iterable[tuple[Array, Arra
         ends.seek(0)
         offsets = writer.create(f"{name}.offsets", smallest_uint(file.length))
         offsets.append(np.zeros(1, offsets.dtype))
-        while block := ends.read(_BLOCK_BYTES):
+        while block := ends.read(_BLOCK_BYTES // 8 * 8):
             offsets.append(np.frombuffer(block, np.int64).astype(offsets.dtype))
     return count
 
@@ -140,54 +143,93 @@ def merge_parts(
 ) -> dict[str, Any]:
     """Write the corpus of all parts to `writer`; return the facts about it."""
     with contextlib.ExitStack() as files:
-        return _merge(_Parts(folders, files), writer, all_captures, progress)
+        return _merge(Parts(folders, files), writer, all_captures, progress)
 
 
-def _merge(parts: _Parts, writer: KinWriter, all_captures: bool, progress: Callable[[float], None]) -> dict[str, Any]:
-    abouts = parts.abouts
-    languages = sorted({language for about in abouts for language in about["languages"]})
+class Selection(NamedTuple):
+    """What becomes of the captures and addresses of all parts."""
+
+    rows: Array
+    """All captures, by address, the newest first."""
+    left_out: npt.NDArray[np.bool_]
+    """(captures): those that become no pages."""
+    number: npt.NDArray[np.int64]
+    """(addresses of all parts): the number that each has in the corpus; -1 for those that it does not know."""
+    link_number: npt.NDArray[np.int64]
+    """(addresses of all parts): the number of the address that links to each count for."""
+    alias_url: Array
+    alias_target: Array
+    """Aliases by their numbers in the corpus, rising, and what each stands for."""
+    latest: int
+    """The date of the newest page of the whole."""
+    skipped: Counter[str]
+    """Why captures are left out."""
+
+
+def _merge(parts: Parts, writer: KinWriter, all_captures: bool, progress: Callable[[float], None]) -> dict[str, Any]:
+    about = sum_abouts(parts.abouts)
     with TemporaryDirectory(dir=writer.work) as folder:
         room = Workspace(Path(folder), writer.memory)
-        url_ids = _Ids(parts, "urls", room)
+        url_ids = Ids(parts, "urls", room)
         addresses = url_ids.merge()
         give_back_memory()
         progress(0.15)
-        rows = _all_rows(parts, url_ids, languages)
-        others = Records(*(_pairs(parts, url_ids, name) for name in Records._fields))
-        chosen = choose_pages(
-            rows, others, len(addresses.starts) - 1, all_captures, lambda row: parts.piece(row, "title")
-        )
-        left_out = np.ones(len(rows), dtype=bool)
-        left_out[chosen.pages] = False
-        number = _number_urls(parts, url_ids, rows, left_out, chosen)
-        named = np.flatnonzero(number >= 0)
-        url_count = put_strings(writer, "url", gather_pieces(*addresses, named))
-        del addresses
-        aliased = number[chosen.alias_url] >= 0
-        writer.put("alias.url", number[chosen.alias_url[aliased]].astype(np.uint32))
-        writer.put("alias.target", number[chosen.alias_target[aliased]].astype(np.uint32))
-        target_of = number[chosen.target_of[named]].astype(np.uint32)
-        kept = rows[chosen.pages]
-        kept["url"] = number[kept["url"]]
-        url_ids.renumber(number)  # to a number that none has where it is used no more
-        del number
+        url_count = len(addresses.starts) - 1
+        facts = write_corpus(
+            parts, url_ids, addresses, lambda: _select(parts, url_ids, url_count, about["languages"], all_captures),
+            about, room, writer, progress,
+        )  # fmt: skip
+    skipped = Counter(about["skipped"]) + Counter(facts["skipped"])
+    return facts | count_records(about, skipped) | {"language_codes": about["languages"], "all_captures": all_captures}
 
-        word_ids = _Ids(parts, "words", room)
-        term_count = _merge_words(parts, word_ids, rows, left_out, writer)
-        del rows
-        give_back_memory()
-        progress(0.35)
-        targets = _write_pages(
-            parts, word_ids, url_ids, kept, target_of, writer, lambda share: progress(0.35 + 0.5 * share)
-        )
-        hosts = _write_hosts(kept["url"], writer)
-        del word_ids, url_ids
-        give_back_memory()
-        links = invert_anchors(targets, kept["anchors"], kept["url"], url_count, writer)
-        progress(1.0)
-    skipped, cut = (sum((Counter(about[name]) for about in abouts), Counter[str]()) for name in ("skipped", "cut"))
-    examples = sorted({example for about in abouts for example in about["damaged_examples"]})
-    pages_in = np.bincount(kept["language"], minlength=len(languages)).tolist()
+
+def count_records(about: Mapping[str, Any], skipped: Mapping[str, int]) -> dict[str, Any]:
+    """Return the facts that count what was read, given the sum of what parts say of themselves, and all that was skipped."""
+    return {
+        "html_records": about["html_records"],
+        "skipped": dict(sorted(skipped.items())),
+        "damaged": sum(count for reason, count in about["skipped"].items() if reason in DAMAGE_REASONS),
+        "damaged_examples": about["damaged_examples"],
+        "cut": dict(sorted(about["cut"].items())),
+        "links_not_followed": about["dropped_links"],
+    }
+
+
+def write_corpus(
+    parts: Parts, url_ids: Ids, addresses: Strings, select: Callable[[], Selection], whole: Mapping[str, Any],
+    room: Workspace, writer: KinWriter, progress: Callable[[float], None],
+) -> dict[str, Any]:  # fmt: skip
+    """Write the corpus that a selection makes of all parts; return the facts that count what is in it.
+
+    `select` makes the selection, which is given up piece by piece. `whole` is the sum of what all parts of the collection say of
+    themselves, from which arrays have their types: a shard is made of some of them. The numbers that `url_ids` has become those
+    of the corpus.
+    """
+    rows, left_out, number, link_number, alias_url, alias_target, latest, skipped = select()
+    url_count = put_strings(writer, "url", gather_pieces(*addresses, np.flatnonzero(number >= 0)))
+    writer.put("alias.url", alias_url.astype(np.uint32))
+    writer.put("alias.target", alias_target.astype(np.uint32))
+    kept = rows[~left_out]
+    kept["url"] = number[kept["url"]]
+    url_ids.renumber(link_number)
+    del addresses, number, link_number
+    word_ids = Ids(parts, "words", room)
+    term_count = _merge_words(parts, word_ids, rows, left_out, writer)
+    del rows
+    give_back_memory()
+    progress(0.35)
+    types = {
+        "anchor.target": smallest_uint(url_count), "anchor.start": smallest_uint(whole["longest_page"]),
+        "anchor.length": smallest_uint(whole["longest_anchor"]), "page.date": smallest_uint(latest),
+    }  # fmt: skip
+    targets = _write_pages(parts, word_ids, url_ids, kept, types, writer, lambda share: progress(0.35 + 0.5 * share))
+    hosts = _write_hosts(kept["url"], writer)
+    _write_records(kept, parts.archives, writer)
+    del word_ids, url_ids
+    give_back_memory()
+    links = invert_anchors(targets, kept["anchors"], kept["url"], url_count, writer)
+    progress(1.0)
+    pages_in = np.bincount(kept["language"], minlength=len(whole["languages"])).tolist()
     return {
         "pages": len(kept),
         "urls": url_count,
@@ -196,22 +238,17 @@ def _merge(parts: _Parts, writer: KinWriter, all_captures: bool, progress: Calla
         "anchors": int(kept["anchors"].sum(dtype=np.int64)),
         "links": links,
         "hosts": hosts,
-        "aliases": int(np.count_nonzero(aliased)),
+        "aliases": len(alias_url),
         "html_bytes": int(kept["html_bytes"].sum(dtype=np.int64)),
-        "html_records": sum(about["html_records"] for about in abouts),
-        "skipped": dict(sorted((skipped + chosen.left_out).items())),
-        "damaged": sum(count for reason, count in skipped.items() if reason in DAMAGE_REASONS),
-        "damaged_examples": examples[:EXAMPLES],
-        "cut": dict(sorted(cut.items())),
-        "links_not_followed": sum(about["dropped_links"] for about in abouts),
-        "languages": {code or "unknown": count for code, count in zip(languages, pages_in, strict=True) if count},
-        "language_codes": languages,
-        "all_captures": all_captures,
+        "skipped": dict(skipped),
+        "languages": {
+            code or "unknown": count for code, count in zip(whole["languages"], pages_in, strict=True) if count
+        },
     }
 
 
-def _all_rows(parts: _Parts, url_ids: _Ids, languages: list[str]) -> Array:
-    """Return all pages of all parts, with URL and language numbers that hold across parts, and where to find each."""
+def all_rows(parts: Parts, url_ids: Ids, languages: list[str]) -> Array:
+    """Return all pages of all parts, with numbers that hold across parts, and where to find each."""
     rows = np.zeros(sum(about["pages"] for about in parts.abouts), dtype=[*PAGE_ROW.descr, ("part", "<u4")])
     start = 0
     for part, about in enumerate(parts.abouts):
@@ -226,10 +263,12 @@ def _all_rows(parts: _Parts, url_ids: _Ids, languages: list[str]) -> Array:
         table["canonical"][aliased] = ids[pages["canonical"][aliased]]
         local = np.array([languages.index(language) for language in about["languages"]], dtype=np.uint16)
         table["language"] = local[pages["language"]]
-    return rows[np.lexsort((rows["digest"], -rows["date"], rows["url"]))]
+        table["archive"] = np.searchsorted(parts.archives, about["archives"])[pages["archive"]]
+    # One capture may stand in several archives, or several times in one: the first record is taken.
+    return rows[np.lexsort((rows["offset"], rows["archive"], rows["digest"], -rows["date"], rows["url"]))]
 
 
-def _pairs(parts: _Parts, url_ids: _Ids, name: str) -> Array:
+def _pairs(parts: Parts, url_ids: Ids, name: str) -> Array:
     """Return all (url, target, date) of a kind of `Records`, with URL numbers that hold across parts, in a fixed order."""
     tables = [np.zeros((0, 3), dtype=np.int64)]
     for part in range(len(parts)):
@@ -239,24 +278,39 @@ def _pairs(parts: _Parts, url_ids: _Ids, name: str) -> Array:
     return np.unique(np.concatenate(tables), axis=0)
 
 
-def _number_urls(parts: _Parts, url_ids: _Ids, rows: Array, left_out: Array, chosen: Choice) -> Array:
-    """Return the number that each address has in the collection, -1 for one that it does not need.
-
-    It needs its pages, what these link to, and the other names of both. What was named by captures alone that gave way to
-    others, or by redirects to nowhere, is forgotten.
-    """
-    counts = url_ids.add_up("url_counts", len(chosen.target_of))
+def count_links(parts: Parts, url_ids: Ids, rows: Array, left_out: Array, url_count: int) -> Array:
+    """Return how many links of captures that are not left out lead to each address."""
+    counts = url_ids.add_up("url_counts", url_count)
     for row in rows[left_out]:
         anchors = np.frombuffer(parts.piece(row, "anchors"), dtype=ANCHOR)
         np.subtract.at(counts, url_ids.of_part(row["part"])[anchors["target"]], 1)
-    needed = counts > 0
+    return counts
+
+
+def _select(parts: Parts, url_ids: Ids, url_count: int, languages: list[str], all_captures: bool) -> Selection:
+    """Return the selection that makes one corpus of all parts.
+
+    It needs the addresses of its pages, what these link to, and the other names of both. What was named by captures alone that
+    gave way to others, or by redirects to nowhere, is forgotten.
+    """
+    rows = all_rows(parts, url_ids, languages)
+    others = Records(*(_pairs(parts, url_ids, name) for name in Records._fields))
+    chosen = choose_pages(rows, others, url_count, all_captures, lambda row: parts.piece(row, "title"))
+    left_out = np.ones(len(rows), dtype=bool)
+    left_out[chosen.pages] = False
+    needed = count_links(parts, url_ids, rows, left_out, len(chosen.target_of)) > 0
     needed[chosen.target_of[needed]] = True
     needed[rows["url"][~left_out]] = True
     needed[chosen.alias_url] |= needed[chosen.alias_target]
-    return np.where(needed, np.cumsum(needed) - 1, -1)
+    number = np.where(needed, np.cumsum(needed) - 1, -1)
+    aliased = needed[chosen.alias_url]
+    return Selection(
+        rows, left_out, number, number[chosen.target_of], number[chosen.alias_url[aliased]],
+        number[chosen.alias_target[aliased]], int(rows["date"][~left_out].max(initial=0)), chosen.left_out,
+    )  # fmt: skip
 
 
-def _merge_words(parts: _Parts, word_ids: _Ids, rows: Array, left_out: Array, writer: KinWriter) -> int:
+def _merge_words(parts: Parts, word_ids: Ids, rows: Array, left_out: Array, writer: KinWriter) -> int:
     """Write the term table, ranked by frequency then word; `word_ids` become ranks. Return the number of terms."""
     words = word_ids.merge()
     counts = word_ids.add_up("word_counts", len(words.starts) - 1)
@@ -280,20 +334,16 @@ def _offsets(counts: Array) -> Array:
 
 
 def _write_pages(
-    parts: _Parts, word_ids: _Ids, url_ids: _Ids, kept: Array, target_of: Array, writer: KinWriter,
+    parts: Parts, word_ids: Ids, url_ids: Ids, kept: Array, types: Mapping[str, npt.DTypeLike], writer: KinWriter,
     progress: Callable[[float], None],
 ) -> Array:  # fmt: skip
     """Write the pages' streams, anchors, texts and tables; return the targets of all anchors, memory-mapped."""
-    longest = {
-        name: max((about[f"longest_{name}"] for about in parts.abouts), default=0) for name in ("page", "anchor")
-    }
-    types: dict[str, npt.DTypeLike] = {
+    own_types: dict[str, npt.DTypeLike] = {
         "stream.words": np.uint16, "stream.rare": np.uint32, "mark.gap": np.uint8, "mark.kind": np.uint8,
-        "anchor.target": smallest_uint(len(target_of)), "anchor.start": smallest_uint(longest["page"]),
-        "anchor.length": smallest_uint(longest["anchor"]), "anchor.flags": np.uint8,
+        **{name: types[name] for name in ("anchor.target", "anchor.start", "anchor.length")}, "anchor.flags": np.uint8,
         "text.frames": np.uint8, "title.bytes": np.uint8, "snippet.bytes": np.uint8,
     }  # fmt: skip
-    files = {name: writer.create(name, dtype) for name, dtype in types.items()}
+    files = {name: writer.create(name, dtype) for name, dtype in own_types.items()}
     rare_counts = [np.zeros(0, dtype=np.int64)]
     for first, last in batch_ranges(np.cumsum(np.append(0, blob_sizes(kept))), _BLOCK_BYTES):
         rows = kept[first:last]
@@ -304,7 +354,7 @@ def _write_pages(
         arrays = {
             "stream.words": np.where(is_rare, RARE, tokens).astype(np.uint16), "stream.rare": tokens[is_rare],
             "mark.gap": gaps, "mark.kind": kinds, "text.frames": texts, "title.bytes": titles, "snippet.bytes": snippets,
-            "anchor.target": target_of[url_ids.of(anchors["target"], rows["part"], rows["anchors"])],
+            "anchor.target": url_ids.of(anchors["target"], rows["part"], rows["anchors"]),
             **{f"anchor.{name}": anchors[name] for name in ("start", "length", "flags")},
         }  # fmt: skip
         for name, data in arrays.items():
@@ -316,13 +366,13 @@ def _write_pages(
     writer.put("page.rare", _offsets(np.concatenate(rare_counts)))
     for name in ("title", "snippet"):
         writer.put(f"{name}.offsets", _offsets(kept[name]))
-    writer.put("page.date", kept["date"].astype(smallest_uint(int(kept["date"].max(initial=0)))))
+    writer.put("page.date", kept["date"].astype(types["page.date"]))
     for name in ("url", "digest", "html_bytes", "language", "flags"):
         writer.put(f"page.{name}", kept[name])
     return files["anchor.target"].mapped()
 
 
-def _read_pieces(parts: _Parts, rows: Array) -> list[Array]:
+def _read_pieces(parts: Parts, rows: Array) -> list[Array]:
     """Return the pieces of pages' blobs, those of one kind together: words, gaps and kinds of marks, anchors, strings."""
     sizes = {piece: rows[piece].astype(np.int64) * item_bytes for piece, item_bytes in PIECES.items()}
     half = sizes["marks"] // 2
@@ -347,6 +397,16 @@ def _write_hosts(page_urls: Array, writer: KinWriter) -> int:
     data, offsets = pack_strings([name.encode() for name in names])
     writer.put("page.host", rank[host_of_url[places]].astype(smallest_uint(len(names))))
     return put_strings(writer, "host", [(data, offsets[1:])])
+
+
+def _write_records(kept: Array, archives: list[str], writer: KinWriter) -> None:
+    """Write where the records of pages stand, with the names of those archives alone that have some."""
+    used, of_page = np.unique(kept["archive"], return_inverse=True)
+    data, offsets = pack_strings([archives[number].encode("utf-8", "surrogateescape") for number in used.tolist()])
+    put_strings(writer, "archive", [(data, offsets[1:])])
+    writer.put("record.archive", of_page.astype(smallest_uint(len(used))))
+    for name in ("offset", "length"):
+        writer.put(f"record.{name}", kept[name].astype(smallest_uint(int(kept[name].max(initial=0)))))
 
 
 def invert_anchors(targets: Array, anchors_of_page: Array, page_urls: Array, url_count: int, writer: KinWriter) -> int:

@@ -43,7 +43,8 @@ PIECES = {"tokens": 4, "marks": 2, "anchors": ANCHOR.itemsize, "text": 1, "title
 """What the blob of a page consists of, in this order, and how many bytes each item takes."""
 PAGE_ROW = np.dtype([
     ("url", "<u4"), ("date", "<i8"), ("digest", "<u8"), ("html_bytes", "<u4"), ("language", "<u2"), ("flags", "u1"),
-    ("canonical", "<i4"), *((piece, "<u4") for piece in PIECES), ("blob", "<u8"),
+    ("canonical", "<i4"), ("archive", "<u4"), ("offset", "<u8"), ("length", "<u8"),
+    *((piece, "<u4") for piece in PIECES), ("blob", "<u8"),
 ])  # fmt: skip
 """What a part says of each page: the sizes of the pieces of its blob among it, and where in the part that begins."""
 
@@ -125,6 +126,7 @@ class PartBuilder:
         self._coded: list[tuple[bytes, bytes]] = []
         """Of each page the pieces of its blob before the anchors but for the words, and those after them."""
         self._languages: dict[str, int] = {"": 0}
+        self._archives: dict[str, int] = {"": 0}
         self._redirects: list[tuple[int, int, int]] = []
         self._revisits: list[tuple[int, int, int]] = []
         self._gone: list[tuple[int, int, int]] = []
@@ -231,11 +233,13 @@ class PartBuilder:
             language = detected_language(text[body : body + _LANGUAGE_BYTES].decode("utf-8", "replace"))
         alias = self._link_url(row[slots.R_CANONICAL], base)
         # The declared type is part of what was captured: it may decide how the same bytes read.
+        archive, offset, length = page.item.place
         hashed = hashlib.blake2b(page.item.html, digest_size=8, person=_short(page.item.content_type))
         return (
             0, page.item.date, int.from_bytes(hashed.digest(), "little"), min(len(page.item.html), 0xFFFFFFFF),
             self._languages.setdefault(language, len(self._languages)), flags & 255,
             self.resolver.number(alias) if alias is not None and alias != page.url else -1,
+            self._archives.setdefault(archive, len(self._archives)), offset * (length > 0), length,
             0, len(marks) // 2, 0, len(frame), len(title), len(snippet), 0,
         )  # fmt: skip
 
@@ -278,6 +282,7 @@ class PartBuilder:
             "html_records": self._html_records,
             "pages": len(rows),
             "languages": list(self._languages),
+            "archives": list(self._archives),
             "dropped_links": self.resolver.dropped,
             "longest_page": int(rows["tokens"].max(initial=0)),
             "longest_anchor": int(anchors["length"].max(initial=0)),

@@ -1,8 +1,21 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
+from .copying import CopyError, RecordCopier, warcinfo
 from .demo import demo_pages
 from .folder import HTML_ENDINGS, file_url, list_folder
-from .items import DAMAGE_REASONS, TOO_SLOW, Gone, Item, Page, Redirect, Revisit, Skip, SourceError
+from .items import (
+    DAMAGE_REASONS,
+    NO_PLACE,
+    TOO_SLOW,
+    Gone,
+    Item,
+    Page,
+    RecordPlace,
+    Redirect,
+    Revisit,
+    Skip,
+    SourceError,
+)
 from .limits import Limits, parse_limits
 from .plan import Unit, expand_lists, plan_units, read_unit
 from .robot import crawl
@@ -14,8 +27,10 @@ from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 __all__ = [
     "DAMAGE_REASONS",
     "HTML_ENDINGS",
+    "NO_PLACE",
     "SCOPES",
     "TOO_SLOW",
+    "CopyError",
     "CrawlError",
     "CrawlLimits",
     "CrawlPlan",
@@ -24,6 +39,8 @@ __all__ = [
     "Item",
     "Limits",
     "Page",
+    "RecordCopier",
+    "RecordPlace",
     "Redirect",
     "Revisit",
     "Skip",
@@ -44,4 +61,5 @@ __all__ = [
     "read_unit",
     "site_of",
     "split_port",
+    "warcinfo",
 ]

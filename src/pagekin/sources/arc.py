@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, cast
 from pagekin.sources.captures import Capture, is_http_url, read_capture
 from pagekin.sources.growth import FREE, FREE_IN_ALL, SMALL, BombError, Growth
 from pagekin.sources.http import unix_time
-from pagekin.sources.items import BOMB, Item, Page, Skip
+from pagekin.sources.items import BOMB, Item, Page, Skip, end_record
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import DAMAGED, GZIP_MAGIC, MAX_HEADER, TOO_LARGE, Opening, member_pieces, next_record
 from pagekin.sources.warc import READ_ERRORS, report_damage, resumed, too_much_in_all
@@ -84,7 +84,7 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
         stream.seek(position)
         file = cast(BinaryIO, io.BufferedReader(member, 1 << 16)) if member else stream
         try:
-            for item in _read_records(file, where, position, member is not None, limits):
+            for item in _read_records(file, where, position, member, limits):
                 page = len(item.html) if isinstance(item, Page) and member else 0
                 if page <= SMALL or in_all.admit(page):
                     yield item
@@ -124,9 +124,9 @@ def _end_of_member(member: _Member, start: int) -> int:
     return max(member.end, start + 1)
 
 
-def _read_records(file: BinaryIO, where: str, start: int, in_member: bool, limits: Limits) -> Iterator[Item]:
+def _read_records(file: BinaryIO, where: str, start: int, member: _Member | None, limits: Limits) -> Iterator[Item]:
     """Yield the items of the records in `file`; each record's are held back until the next record's line is read."""
-    position, last, inside = start, start, range(0)
+    position, last, inside, in_member, records = start, start, range(0), member is not None, 0
     held: list[Item] = []
     while line := file.readline(_MAX_LINE):
         at = start if in_member else position
@@ -137,7 +137,8 @@ def _read_records(file: BinaryIO, where: str, start: int, in_member: bool, limit
         if not match:
             wrong = bool(inside) and not in_member
             raise _DamageError("no ARC header line where one should be", last if wrong else at, held, inside)
-        yield from held
+        yield from end_record(held, at)
+        records += 1
         length = int(match[5])
         last, inside = at, range(0) if in_member else range(position, position + length)
         position += length
@@ -145,7 +146,8 @@ def _read_records(file: BinaryIO, where: str, start: int, in_member: bool, limit
         held = list(_read_record(match, rest, where, at, limits))
         if not rest.skip():
             raise _DamageError("the file ends inside this record", at, held, inside, cut=True)
-    yield from held
+    end = member.end if member is not None else position
+    yield from end_record(held, end if records == 1 or not in_member else -1)
 
 
 class _RecordRest:

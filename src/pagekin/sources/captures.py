@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from pagekin.sources.http import GONE, HTML_TYPES, REDIRECTS, BodyError, decode_body, looks_like_html, media_type
-from pagekin.sources.items import Gone, Item, Page, Redirect, Skip
+from pagekin.sources.items import Gone, Item, Page, RecordPlace, Redirect, Skip
 from pagekin.sources.limits import Limits
 
 _SCHEMES = ("http://", "https://")
@@ -80,4 +80,5 @@ def _read_page(capture: Capture, content_type: str, limits: Limits) -> Iterator[
     elif not content_type and not looks_like_html(body):
         yield capture.skip("not html", "no type")
     else:
-        yield Page(capture.url, body, content_type, capture.date, cut or len(raw) < capture.length)
+        place = RecordPlace(capture.where, capture.offset)
+        yield Page(capture.url, body, content_type, capture.date, cut or len(raw) < capture.length, place)

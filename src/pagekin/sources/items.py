@@ -1,6 +1,8 @@
 """The items that a source yields."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from pagekin.errors import PagekinError
 
@@ -14,6 +16,20 @@ class SourceError(PagekinError):
     """A source cannot be read at all; the message says what to do."""
 
 
+class RecordPlace(NamedTuple):
+    """Where the record of a page stands: its provenance."""
+
+    archive: str = ""
+    """The file's name, as `Unit.where` gives it; '' if the page comes from no archive."""
+    offset: int = 0
+    """The record's first byte in the file; for a compressed file, that of the record's own gzip member."""
+    length: int = 0
+    """Bytes from there to the record's end; 0 if the record cannot be read by itself, and `offset` means nothing."""
+
+
+NO_PLACE = RecordPlace()
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A captured HTML page with status 200; its body is decompressed."""
@@ -25,6 +41,7 @@ class Page:
     """The time of the capture in seconds since 1970; 0 if unknown."""
     cut: bool = False
     """The end of the body is missing: it was over the limit, or its record or compression ends early."""
+    place: RecordPlace = NO_PLACE
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,3 +90,14 @@ class Skip:
 
 
 Item = Page | Redirect | Revisit | Gone | Skip
+
+
+def end_record(items: Iterable[Item], end: int) -> list[Item]:
+    """Return the items of a record that ends at byte `end` of its file; -1 if its place is unknown."""
+    return [_end_page(item, end) if isinstance(item, Page) else item for item in items]
+
+
+def _end_page(page: Page, end: int) -> Page:
+    place = page.place
+    known = place.offset < end
+    return replace(page, place=RecordPlace(place.archive, place.offset * known, (end - place.offset) * known))

@@ -19,7 +19,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 from pagekin.sources.captures import Capture, is_http_url, plain_url, read_capture
 from pagekin.sources.growth import FREE, FREE_IN_ALL, PIECE, SMALL, STEP, BombError, Growth, MeteredFile
 from pagekin.sources.http import GONE, unix_time
-from pagekin.sources.items import BOMB, Gone, Item, Page, Revisit, Skip
+from pagekin.sources.items import BOMB, Gone, Item, Page, Revisit, Skip, end_record
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import (
     GZIP_MAGIC,
@@ -56,12 +56,13 @@ def read_warc(
     while position < end:
         # Only where it is needed: quirks mode skips garbage without an error.
         bare_newlines = has_bare_newlines(stream, position)
+        apart = _stand_apart(stream, position, size)
         stream.seek(position)
         last, held, failure, reading, bomb = -1, list[Item](), "", False, ""
         file = MeteredFile(stream)
         try:
             for record in ArchiveIterator(file, parse_http=False, max_header_len=MAX_HEADER, quirks_mode=bare_newlines):
-                yield from held
+                yield from end_record(held, record.stream_pos if apart else -1)
                 held = []
                 # Offsets inside a gzip member of several records are unreliable, but such a file is one unit.
                 if record.stream_pos >= end and not last_unit:
@@ -87,6 +88,7 @@ def read_warc(
                 return
             continue
         extent = record_extent(stream, last, size) if 0 <= last < size else Extent(size, "unknown")
+        held = end_record(held, _end_of_record(extent, size) if apart else -1)
         if failure:
             at, resume = _locate_failure(stream, position, last, extent, reading)
             if at >= end and not last_unit:  # the next unit begins with the damage and reports it
@@ -130,6 +132,25 @@ def too_much_in_all(limits: Limits) -> str:
 def resumed(resume: int) -> str:
     """Return where reading goes on, for people; -1 is nowhere."""
     return f"resumed at byte {resume:,}" if resume >= 0 else "nothing after it can be read"
+
+
+def _stand_apart(stream: BinaryIO, start: int, size: int) -> bool:
+    """Return whether each record can be read by itself: those of a plain file can, and those with gzip members of their own.
+
+    Judged by the record at `start`. Other compressions are not told apart here, so their records have no places.
+    """
+    stream.seek(start)
+    head = stream.read(16)
+    if head[:3] != GZIP_MAGIC and not head.lstrip().startswith(b"WARC/"):
+        return False
+    return record_extent(stream, start, size).fault != "shared"
+
+
+def _end_of_record(extent: Extent, size: int) -> int:
+    """Return where the last record that was read ends, or -1."""
+    if extent.fault == "cut":
+        return size
+    return extent.end if extent.fault in ("", "length", "long") else -1
 
 
 def _page_bytes(held: list[Item]) -> int:

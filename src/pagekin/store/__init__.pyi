@@ -34,7 +34,7 @@ from .memory import (
 )
 from .numbering import Numbering
 from .ragged import RaggedBytes, pack_strings, union_strings
-from .records import pack_record, unpack_record
+from .records import Names, divide_names, join_names, pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
 from .storage import MissingFileError, Storage, StorageError, file_stamp, is_remote, open_file
@@ -65,6 +65,7 @@ __all__ = [
     "KinWriter",
     "MemoryBudget",
     "MissingFileError",
+    "Names",
     "Numbering",
     "Progress",
     "RaggedBytes",
@@ -84,6 +85,7 @@ __all__ = [
     "count_targets",
     "damaged_files",
     "distinct",
+    "divide_names",
     "fetch",
     "file_stamp",
     "give_back_memory",
@@ -91,6 +93,7 @@ __all__ = [
     "is_among",
     "is_full",
     "is_remote",
+    "join_names",
     "kernel",
     "listed_kernels",
     "make_manifest",

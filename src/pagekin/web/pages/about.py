@@ -51,6 +51,8 @@ class AboutView(Struct, frozen=True, kw_only=True):
     """Of each page, by which similar pages are found; 0 if there is no index of related pages."""
     maker: str
     """How these are drawn."""
+    signals: int
+    """How many signals put candidates in order; 1 if the bags alone do."""
     asked: int
     """Addresses of which similar pages are known."""
     facts: list[tuple[str, str]]
@@ -131,6 +133,7 @@ def about_collection(collection: CollectionView) -> AboutView:
         settings=settings_of(strategy),
         numbers=int(signature.get("m", 0)),
         maker=str(signature.get("maker", "")),
+        signals=sum(1 for weight in strategy.get("signals", {}).values() if weight),
         asked=int(index.get("bags", 0)),
         facts=sizes,
         versions={

@@ -1,0 +1,102 @@
+"""Choose where shards begin from sums over ranges of addresses: the places that `cut_pages` chooses when it has all pages.
+
+Work rises from page to page. Each shard but the first begins at the first address before which there is as much work as its
+share asks for.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.hypertext.choosing import Chosen
+from pagekin.store import Names
+
+PAGE_WORK = 64
+"""The work of a page, in words, besides its words."""
+
+
+class RangeSize(NamedTuple):
+    """The pages of a range of addresses, and the work that they are."""
+
+    pages: npt.NDArray[np.int64]
+    """()"""
+    work: npt.NDArray[np.int64]
+    """()"""
+
+
+class Starts(NamedTuple):
+    """Addresses at which shards may begin, in order."""
+
+    work: npt.NDArray[np.int64]
+    """(addresses): the work before each in the whole."""
+    pages: npt.NDArray[np.int64]
+    """(addresses): the pages before each in the whole."""
+    addresses: Names
+
+
+def measure_chosen(chosen: Chosen) -> RangeSize:
+    """Return the size of a range."""
+    pages = chosen.captures.sum(dtype=np.int64)
+    return RangeSize(np.asarray(pages), np.asarray(chosen.tokens.sum(dtype=np.int64) + PAGE_WORK * pages))
+
+
+def sum_sizes(sizes: Iterable[RangeSize]) -> RangeSize:
+    """Add up sizes, such as those of all ranges before one."""
+    every = list(sizes)
+    return RangeSize(*(np.asarray(sum(int(size[place]) for size in every)) for place in range(2)))
+
+
+def share_work(whole: RangeSize, shards: int) -> npt.NDArray[np.int64]:
+    """Return the least work before each shard but the first."""
+    shares = [max(1, int(whole.work) * number // shards) for number in range(1, shards)]
+    return np.array(shares, np.int64)
+
+
+def find_starts(
+    chosen: Chosen, before: RangeSize, shares: npt.NDArray[np.int64], closed: Sequence[bytes] = ()
+) -> Starts:
+    """Return the addresses of a range at which shards with these shares may begin, and its first one.
+
+    `before` is the size of all ranges before it, and `closed` are addresses at which no shard may begin.
+    """
+    addresses = chosen.pages.array()
+    pages = int(before.pages) + np.cumsum(chosen.captures) - chosen.captures
+    words = int(before.work) - PAGE_WORK * int(before.pages) + np.cumsum(chosen.tokens) - chosen.tokens
+    work = words + PAGE_WORK * pages
+    if len(closed):
+        is_open = ~np.isin(addresses, np.array(closed, dtype=object))
+        addresses, pages, work = addresses[is_open], pages[is_open], work[is_open]
+    places = np.unique(np.append(0, np.searchsorted(work, shares)))
+    places = places[places < len(work)]
+    return Starts(work[places], pages[places], Names.of(addresses[places]))
+
+
+def settle_bounds(found: Iterable[Starts], shares: npt.NDArray[np.int64]) -> tuple[Starts, npt.NDArray[np.int64]]:
+    """Return (where shards begin but for the first, the shares to look for).
+
+    If these shares are other ones, two shards began at one address: look for them by `find_starts`, and settle again. There are
+    fewer starts than shares if there are too few addresses.
+    """
+    every = list(found)
+    work, pages = (
+        np.concatenate([np.zeros(0, np.int64), *(getattr(one, name) for one in every)]) for name in ("work", "pages")
+    )
+    addresses = [address for one in every for address in one.addresses.strings()]
+    order = np.argsort(work, kind="stable")
+    chosen: list[int] = []
+    wanted: list[int] = []
+    last = 0
+    for asked in shares.tolist():
+        share = max(asked, last + 1)
+        wanted.append(share)
+        last = share
+        place = int(np.searchsorted(work[order], share))
+        if place < len(order):
+            chosen.append(int(order[place]))
+            if share == asked:  # otherwise an earlier start than this one may not have been looked for
+                last = int(work[chosen[-1]])
+    return Starts(work[chosen], pages[chosen], Names.of(addresses[place] for place in chosen)), np.array(
+        wanted, np.int64
+    )

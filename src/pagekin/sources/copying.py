@@ -1,0 +1,121 @@
+"""Copy records of archives by their places, as gzip members of a WARC file."""
+
+import gzip
+import io
+import zipfile
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+
+from pagekin import __version__
+from pagekin.sources.captures import plain_url
+from pagekin.sources.growth import STEP
+from pagekin.sources.items import RecordPlace, SourceError
+from pagekin.sources.scan import GZIP_MAGIC
+from pagekin.sources.urls import canonical_url
+
+_PIECE = 1 << 16
+_NAMES = (".warc", ".warc.gz", ".arc", ".arc.gz", ".wacz", ".zip")
+NO_ARCHIVE, NO_PLACE_KNOWN, NOT_THERE, OTHER_RECORD = (
+    "of no archive", "record not known", "archive not given", "another record stands there"
+)  # fmt: skip
+"""Why a record cannot be copied."""
+
+
+class CopyError(Exception):
+    """A record cannot be copied; the message is the reason, one of those above."""
+
+
+class RecordCopier:
+    """Finds records in archives that are given as files, or in folders with all below them."""
+
+    def __init__(self, archives: Iterable[str | Path]) -> None:
+        self._paths: dict[str, list[Path]] = {}
+        for given in map(Path, archives):
+            if not given.exists():
+                raise SourceError(f"{given} does not exist.")
+            for path in sorted(given.rglob("*")) if given.is_dir() else [given]:
+                if path.name.lower().endswith(_NAMES) and path.is_file():
+                    self._paths.setdefault(path.name, []).append(path)
+        if not self._paths:
+            raise SourceError("there is no web archive (.warc, .warc.gz, .arc, .arc.gz, .wacz) among --archives.")
+
+    def copy(self, place: RecordPlace, url: str) -> bytes:
+        """Return the record of a page as a gzip member of a WARC file; CopyError says why that is impossible.
+
+        Files of one name are told apart by the record: it has to be one of this address.
+        """
+        if not place.archive:
+            raise CopyError(NO_ARCHIVE)
+        if not place.length:
+            raise CopyError(NO_PLACE_KNOWN)
+        name, _colon, member = place.archive.partition(":") if ".wacz:" in place.archive else (place.archive, "", "")
+        paths = self._paths.get(name)
+        if not paths:
+            raise CopyError(NOT_THERE)
+        for path in paths:
+            try:
+                with _open(path, member) as file:
+                    file.seek(place.offset)
+                    raw = file.read(place.length)
+                record = _as_warc(raw, ".arc" in name.lower())
+                if len(raw) == place.length and _target(record) == url:
+                    return record if record[:3] == GZIP_MAGIC else gzip.compress(record, mtime=0)
+            except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+                continue
+        raise CopyError(OTHER_RECORD)
+
+
+def warcinfo(name: str, about: str) -> bytes:
+    """Return the first record of a WARC file, compressed: who wrote it, and what of."""
+    from warcio.warcwriter import WARCWriter
+
+    out = io.BytesIO()
+    writer = WARCWriter(out, gzip=True)
+    fields = {"software": f"pagekin/{__version__}", "format": "WARC File Format 1.0", "description": about}
+    writer.write_record(writer.create_warcinfo_record(name, fields))
+    return out.getvalue()
+
+
+@contextmanager
+def _open(path: Path, member: str) -> Iterator[BinaryIO]:
+    """Open an archive, or the one in a WACZ."""
+    with ExitStack() as files:
+        if not member:
+            yield files.enter_context(path.open("rb"))
+            return
+        archive = files.enter_context(zipfile.ZipFile(path))
+        yield cast(BinaryIO, files.enter_context(archive.open(member)))
+
+
+def _as_warc(raw: bytes, from_arc: bool) -> bytes:
+    """Return a record as one of a WARC file: as it is, or made of one of an ARC file."""
+    if not from_arc:
+        return raw
+    from warcio.archiveiterator import ArchiveIterator
+    from warcio.warcwriter import WARCWriter
+
+    out = io.BytesIO()
+    writer: Any = WARCWriter(out, gzip=True)
+    for record in ArchiveIterator(io.BytesIO(raw), arc2warc=True):
+        writer.write_record(record)
+    return out.getvalue()
+
+
+def _target(record: bytes) -> str | None:
+    """Return the canonical address that a record is of."""
+    if record[:3] == GZIP_MAGIC:
+        with gzip.GzipFile(fileobj=io.BytesIO(record)) as file:
+            head = file.read(_PIECE)
+            while file.read(STEP):  # to its end, where the checksum of the member stands
+                pass
+    else:
+        head = record[:_PIECE]
+    for line in head.splitlines():
+        field, colon, value = line.partition(b":")
+        if colon and field.strip().lower() == b"warc-target-uri":
+            return canonical_url(plain_url(value.decode("utf-8", "replace")))
+        if not line:
+            break
+    return None
