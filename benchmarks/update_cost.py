@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("sources", nargs="+")
     parser.add_argument("--share", type=float, default=0.01, help="of the pages that are added")
     parser.add_argument("--no-clusters", action="store_true", help="make no clusters, names and labels")
+    parser.add_argument("--way", choices=["merge", "auto", "delta"], default="auto", help="how the update is made")
     options = parser.parse_args()
     clusters = None if options.no_clusters else ClusterSettings()
 
@@ -41,7 +42,7 @@ def main() -> None:
         build([new], folder / "warm.kin", keep=True)
         spent = {
             "build of the old pages, parts kept": measure(lambda: build([old], folder / "living.kin", keep=True)),
-            "update by the new pages": measure(lambda: update_collection(folder / "living.kin", [str(new)])),
+            "update by the new pages": measure(lambda: update_collection(folder / "living.kin", [str(new)], way=options.way)),
             "compact": measure(lambda: compact_collection(folder / "living.kin")),
             "build of all pages": measure(lambda: build([old, new], folder / "fresh" / "living.kin", keep=False)),
         }

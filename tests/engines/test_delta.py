@@ -169,8 +169,9 @@ def test_what_is_removed_is_in_no_answer_and_its_bytes_go_with_compact(sea: Path
     assert not places_of(sea, "singing")
 
 
-def test_erase_leaves_nothing_at_once(sea: Path) -> None:
-    report = update(sea, remove=[SEALS], way="erase")
+def test_an_update_without_a_delta_leaves_nothing_at_once(sea: Path) -> None:
+    add_squid(sea)
+    report = update(sea, remove=[SEALS])
     assert report.build is not None and not places_of(sea, "singing")
 
 
@@ -192,5 +193,5 @@ def test_verbs_that_need_one_piece_say_so(sea: Path) -> None:
 def test_small_collections_are_made_anew_and_the_reason_is_told(sea: Path) -> None:
     notes: list[str] = []
     source = archive(sea.parent, "more.warc", [record(SQUID, "<p>Squid", FIRST)])
-    assert update(sea, source, note=notes.append).build is not None
+    assert update(sea, source, way="auto", note=notes.append).build is not None
     assert any("fewer than 2,000 pages" in note for note in notes)

@@ -399,7 +399,7 @@ def test_kill_9_at_any_file_operation_leaves_the_old_state_or_the_new(sea: Path,
         "compact a delta": lambda: compact_collection(sea),
     }
     if verb.startswith("compact"):
-        update(sea, archived, way="delta" if verb.endswith("delta") else "auto")
+        update(sea, archived, way="delta" if verb.endswith("delta") else "merge")
     assert (DELTA in open_kin(sea).facts) == (verb == "compact a delta")
     shutil.copytree(sea, tmp_path / "before.kin")
     old = files_of(sea), state_of(sea)

@@ -52,11 +52,8 @@ def update(
             help="Leave out pages that were not seen for so long: 90d, 12w, 1y. They come back when they are seen again.",
         ),
     ] = None,
-    merge: Annotated[
-        bool, typer.Option("--merge", help="Make the whole collection anew, also if the update is small.")
-    ] = False,
-    erase: Annotated[
-        bool, typer.Option("--erase", help="Do the same, so that nothing stays of what is left out.")
+    delta: Annotated[
+        bool, typer.Option("--delta", help="Put a small update of a large collection beside it, at a part of the cost.")
     ] = False,
     base_url: options.BaseUrls = None,
     workers: options.Workers = 0,
@@ -66,10 +63,10 @@ def update(
 ) -> None:  # fmt: skip
     """Take new, changed and gone pages into a collection.
 
-    Only the new sources are read. A small update of a large collection is put beside it, in a delta; otherwise all the rest is
-    made anew from what the collection keeps. A later answer that a page is gone (404, 410) removes it. What is removed is in no
-    answer any more and stays out of later builds and updates; its bytes go with --erase or pagekin compact. Servers move to the
-    new state by themselves.
+    Only the new sources are read; all the rest is made anew from what the collection keeps, or, with --delta, stays as it is, and
+    what is new stands beside it. A later answer that a page is gone (404, 410) removes it. What is removed stays out of later
+    builds and updates, and nothing of it is kept; with --delta it is in no answer any more, and its bytes go with `compact`.
+    Servers move to the new state by themselves.
     """
     if not (sources or remove or remove_site or remove_from or expire):
         fail(
@@ -86,7 +83,7 @@ def update(
             collection, sources or [], base_urls=bases, base_url=default_base,
             opt_outs=named | opt_outs_of_file(remove_from),
             expire_before=int(time.time()) - expire if expire else 0,
-            way="erase" if erase else "merge" if merge else "auto",
+            way="auto" if delta else "merge",
             workers=workers or hypertext.default_workers(),
             memory=memory or store.NO_LIMIT, progress=tell, note=note_of(quiet),
         )  # fmt: skip

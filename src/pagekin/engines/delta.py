@@ -28,6 +28,7 @@ from pagekin.errors import PagekinError
 from pagekin.hypertext import (
     Corpus,
     OptOuts,
+    host_of,
     leave_out,
     merge_parts,
     named_in_parts,
@@ -35,6 +36,7 @@ from pagekin.hypertext import (
     pick_records,
     put_hidden,
     recorded_names,
+    site_of,
     widen_corpus,
 )
 from pagekin.similarity import make_index
@@ -104,6 +106,7 @@ class DeltaMaker:
             touched = self._with_homes(touched, homes)
             narrow = self._merge(attempt, touched, most)
         self._compare_aliases(narrow)
+        self._compare_sites(touched.names)
         hidden = np.union1d(touched.moved, touched.removed)
         stays = np.ones(len(self.corpus), np.bool_)
         stays[self._pages_at(hidden)] = False

@@ -56,8 +56,8 @@ from pagekin.store import (
     open_kin,
 )
 
-UpdateWay = Literal["auto", "delta", "merge", "erase"]
-"""How an update is made: as its size suggests, by a delta, or by making the collection anew."""
+UpdateWay = Literal["merge", "auto", "delta"]
+"""How an update is made: by making the collection anew, by a delta if its size suggests that, or by a delta of any size."""
 
 
 @dataclass
@@ -83,7 +83,7 @@ def update_collection(
     base_url: str = "",
     opt_outs: OptOuts = NO_OPT_OUTS,
     expire_before: int = 0,
-    way: UpdateWay = "auto",
+    way: UpdateWay = "merge",
     workers: int = 1,
     memory: MemoryBudget = NO_LIMIT,
     progress: Progress = no_progress,
@@ -96,9 +96,9 @@ def update_collection(
     of their records is kept; pages last seen before `expire_before`, in seconds since 1970, may come back. `note` is told
     what people should know.
 
-    A small update is put into a delta beside the collection, which stays as it is; others make the collection anew, and so does
-    every update by the way 'merge'. The way 'erase' does so, too, and nothing stays of what is left out. By the way 'delta' also
-    a small collection gets one.
+    By the way 'auto' a small update of a large collection is put into a delta beside it, and the collection stays as it is;
+    what is left out is in no answer any more, and its bytes go with `compact_collection`. By the way 'delta' also a small
+    collection gets one. What cannot be a delta makes the collection anew, and `note` is told why.
     """
     open_kin(path)  # a folder that is no collection is refused, not made
     with KinWriter(path, "pagekin update", memory) as writer:
