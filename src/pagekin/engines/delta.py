@@ -275,6 +275,17 @@ class DeltaMaker:
             if number < 0 or corpus.home(number) == number:
                 raise NotInDeltaError(f"{self.corpus.url(name)} does not stand for another address any more")
 
+    def _compare_sites(self, names: Sequence[bytes]) -> None:
+        """Refuse addresses of other sites where the base has one site only, and tells hosts apart, or nothing."""
+        rule = self.base.facts["index"]["site_rule"]
+        if rule == "domain":
+            return
+        own = host_of(self.corpus.url(int(self.base["bag.url"][0])))
+        for name in names:
+            host = host_of(name.decode("utf-8", "replace"))
+            if host != own and (rule == "none" or site_of(host) != site_of(own)):
+                raise NotInDeltaError(f"{host} is the first host of another site")
+
     def _widen(self, narrow: Corpus, visits: Visits, called: VisitingTexts | None, writer: KinWriter) -> dict[str, Any]:
         """Write the corpus with all that links of the base name; return the facts about it."""
         known = make_vocabulary(narrow, self.strategy).hashes
