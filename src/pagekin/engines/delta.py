@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from pagekin.bags import (
     NOWHERE,
+    Bags,
     BagWorkshop,
     BaseReader,
     Visits,
@@ -91,7 +92,7 @@ class DeltaMaker:
 
     def __init__(self, base: Kin, old: Sequence[Path], new: Sequence[Path], opt_outs: OptOuts, work: Path) -> None:
         self.base, self.old, self.new, self.opt_outs, self.work = base, list(old), list(new), opt_outs, work
-        self.corpus = Corpus(base)
+        self.corpus, self.bags = Corpus(base), Bags(base)
         self.strategy = strategy_of_index(base.facts["index"])
         self.reader = BaseReader(self.corpus, self.strategy)
 
@@ -216,9 +217,7 @@ class DeltaMaker:
         return _Touched(np.union1d(touched.moved, np.array(sorted(more), np.int64)), touched.removed, names)
 
     def _has_bag(self, url: int) -> bool:
-        urls = self.base["bag.url"]
-        place = int(np.searchsorted(urls, url))
-        return place < len(urls) and int(urls[place]) == url
+        return self.bags.document(url) >= 0
 
     def _with_documents(self, moved: set[int]) -> set[int]:
         """Return addresses with all pages of the composite documents that they are in."""
@@ -280,7 +279,7 @@ class DeltaMaker:
         rule = self.base.facts["index"]["site_rule"]
         if rule == "domain":
             return
-        own = host_of(self.corpus.url(int(self.base["bag.url"][0])))
+        own = host_of(self.corpus.url(int(self.bags.urls[0])))
         for name in names:
             host = host_of(name.decode("utf-8", "replace"))
             if host != own and (rule == "none" or site_of(host) != site_of(own)):
