@@ -337,12 +337,12 @@ class DeltaPart(Collection):
         self._raw_hits = {}
 
     @property
-    def whole(self) -> Whole:  # type: ignore[override]
+    def whole(self) -> Whole:
         """Return the whole that it is a part of."""
         return self._base.whole
 
     @property
-    def published(self) -> PublishedLabel:  # type: ignore[override]
+    def published(self) -> PublishedLabel:
         """Return the label of the whole, by which topics are numbered."""
         return self._base.published
 
@@ -352,7 +352,7 @@ class DeltaPart(Collection):
         return self._base.has_label
 
     @property
-    def mark(self) -> str:  # type: ignore[override]
+    def mark(self) -> str:
         """Return the identity of the whole."""
         return self._base.mark
 

@@ -139,7 +139,7 @@ class Whole:
         found: set[int] = set()
         for part, _places, own in self.pages.split(np.array(pages, np.int64)) if pages else ():
             of = self.parts[part].documents
-            found |= (self.pages.bounds[part] + np.flatnonzero(np.isin(of, of[own]))).tolist()
+            found |= set((self.pages.bounds[part] + np.flatnonzero(np.isin(of, of[own]))).tolist())
         return found
 
     def cluster_of(self, pages: Sequence[int]) -> npt.NDArray[np.int64]:

@@ -26,7 +26,7 @@ class Replaced:
         in_base = documents < len(self._by)
         numbers = documents.copy()
         numbers[in_base] = self._by[documents[in_base]]
-        return numbers[numbers != NOWHERE]
+        return np.asarray(numbers[numbers != NOWHERE])
 
     def are_hidden(self, documents: Array) -> npt.NDArray[np.bool_]:
         """Mark the documents that are in the collection no more, or have another number."""

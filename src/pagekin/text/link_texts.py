@@ -77,7 +77,7 @@ def read_visiting_texts(corpus: Corpus, targets: Array, citing: npt.NDArray[np.i
     hosts, bounds = np.asarray(corpus.pages.host), np.asarray(corpus.pages.anchors).astype(np.int64)
     page_url, tokens = np.asarray(corpus.pages.url), np.asarray(corpus.pages.tokens).astype(np.int64)
     host_of_target = {
-        url: int(hosts[pages[0]]) for url in np.asarray(targets).tolist() if (pages := corpus.pages_of(url))
+        url: int(hosts[held[0]]) for url in np.asarray(targets).tolist() if (held := corpus.pages_of(url))
     }
     host_names = {name: number for number, name in enumerate(corpus.hosts)}
     for url in np.asarray(targets).tolist():
