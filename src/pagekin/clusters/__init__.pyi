@@ -16,6 +16,7 @@ from .directory import (
 )
 from .documents import DOCUMENTS_TREE, document_of, find_documents, fold_documents
 from .following import FollowedTrees, follow_trees
+from .furniture import is_furniture
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, put_trees, read_trees
 from .kept_names import NO_NAMES, KeptNames, write_names
 from .links import link_similarity, page_graph
@@ -75,6 +76,7 @@ __all__ = [
     "find_documents",
     "fold_documents",
     "follow_trees",
+    "is_furniture",
     "link_similarity",
     "load_directory",
     "make_trees",
