@@ -57,6 +57,8 @@ from .page import page_bag, page_sketch
 from .ranges import ranges_of
 from .raw import Raw
 from .settings import change_settings, check_settings, number, one_of, read_assignments, settings_table
+from .shown import ShownWords, WordCounts, choose_shown, count_words, divide_words, select_shown
+from .sites import SiteNames, SiteNumbers, SiteRule, name_sites, number_sites, site_column
 from .strategy import (
     PRESETS,
     Signals,
@@ -70,8 +72,6 @@ from .strategy import (
     strategy_from_dict,
     strategy_of_index,
 )
-from .shown import ShownWords, WordCounts, choose_shown, count_words, divide_words, select_shown
-from .sites import SiteNames, SiteNumbers, SiteRule, name_sites, number_sites, site_column
 from .tallies import Tally, divide_tally, select_tally, sum_tallies
 from .visits import Visits, divide_visits, emit_visits, reduce_visits
 from .weighing import Presentation, weigh

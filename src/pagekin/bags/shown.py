@@ -1,6 +1,7 @@
 """Which word shows a bag word: the most common one of all that stand behind it, in a collection or over all its shards."""
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -44,7 +45,7 @@ def divide_words(counted: WordCounts, count: int) -> list[WordCounts]:
     """Divide counts into so many ranges of hashes."""
     cuts = cut_sorted(counted.hashes, count).tolist()
     parts = []
-    for low, high in zip(cuts, cuts[1:], strict=False):
+    for low, high in pairwise(cuts):
         begin, end = counted.offsets[[low, high]].tolist()
         offsets = counted.offsets[low : high + 1] - begin
         parts.append(WordCounts(counted.hashes[low:high], counted.words[begin:end], offsets, counted.counts[low:high]))

@@ -33,6 +33,10 @@ class Tally(NamedTuple):
         """Return the keys of a kind, rising."""
         return self.keys[slice(*np.searchsorted(self.kinds, [kind, kind + 1]).tolist())]
 
+    def take(self, rows: Array | slice) -> "Tally":
+        """Return some rows."""
+        return Tally(self.kinds[rows], self.keys[rows], self.values[rows], self.counts[rows])
+
     def _places(self, kind: int, keys: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         low = int(np.searchsorted(self.kinds, kind))
         known = self.keys_of(kind)
@@ -63,7 +67,7 @@ def sum_tallies(parts: Iterable[Tally]) -> Tally:
 def divide_tally(tally: Tally, count: int) -> list[Tally]:
     """Divide a tally into so many ranges of keys, which can be summed apart."""
     number = ranges_of(tally.keys, count)
-    return [Tally(*(column[number == place] for column in tally)) for place in range(count)]
+    return [tally.take(number == place) for place in range(count)]
 
 
 def select_tally(whole: Tally, part: Tally, everywhere: Array) -> Tally:
@@ -72,4 +76,4 @@ def select_tally(whole: Tally, part: Tally, everywhere: Array) -> Tally:
     for kind in np.unique(part.kinds).tolist():
         rows = slice(*np.searchsorted(whole.kinds, [kind, kind + 1]).tolist())
         known[rows] |= is_among(whole.keys[rows], part.keys_of(kind))
-    return Tally(*(column[known] for column in whole))
+    return whole.take(known)

@@ -13,14 +13,14 @@ from pagekin.clusters import make_trees, read_trees
 from pagekin.engines.local import Stages, write_tree_facts
 from pagekin.engines.shard_stages import Task, kept_record, kept_words, raw_bags
 from pagekin.engines.shards import WHOLE, adopt_shard, cut_trees, whole_facts
-from pagekin.hypertext import Corpus, Cut, widen_corpus
+from pagekin.hypertext import Corpus, widen_corpus
 from pagekin.similarity import make_index
 from pagekin.store import (
-    Array,
     KinWriter,
     RaggedBytes,
     make_manifest,
     no_progress,
+    open_kin,
     pack_manifest,
     pack_strings,
     upload_shard,
@@ -105,7 +105,7 @@ def finish_shard(task: Task) -> dict[str, Any]:
         first_address = task.bounds[number - 1].decode("utf-8", "replace") if number else ""
         entry = adopt_shard(writer, folder, cut, first_address)
         upload_shard(writer.path / entry["folder"], task.work.out)
-        sizes = {file.name: file.stat().st_size for file in (writer.path / entry["folder"]).iterdir()}
+        sizes = open_kin(writer.path / entry["folder"]).bytes_on_disk
     return {"entry": entry, "facts": {name: facts[name] for name in ("index", "text") if name in facts}, "bytes": sizes}
 
 

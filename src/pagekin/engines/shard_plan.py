@@ -4,7 +4,6 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, Protocol
 
 from pagekin.clusters import document_tree
@@ -43,6 +42,9 @@ class StageRunner(Protocol):
 
     def run(self, stage: str, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Run the tasks of a stage by `run_task`, in any order; return their results when all of them are done."""
+
+    def start(self, stage: str, numbers: Iterable[int]) -> Callable[[], object]:
+        """Run the tasks of a stage beside those that follow; return a function that waits for them."""
 
 
 def merge_corpus(work: ShardWork, plan: ReadPlan, threads: int) -> None:
@@ -89,6 +91,8 @@ def run_task(work: ShardWork, stage: str, number: int, threads: int = 1) -> Task
 def run_stages(work: ShardWork, engine: StageRunner) -> str:
     """Run all stages after `merge_corpus`; return the manifest, whose files are all in their place."""
     shards = range(work.shards)
+    wanted = {"link_texts": work.recipe.text, "clusters": work.recipe.clusters is not None}
+    beside = [engine.start(stage, [0]) for stage, is_wanted in wanted.items() if is_wanted]
     engine.run("cut", shards)
     engine.run("answer", shards)
     waiting, number = list(shards), 0
@@ -102,9 +106,7 @@ def run_stages(work: ShardWork, engine: StageRunner) -> str:
     engine.run("figures", [0])
     for stage in ("name_links", "number_links", "collect_links"):
         engine.run(stage, shards)
-    if work.recipe.text:
-        engine.run("link_texts", [0])
-    if work.recipe.clusters:
-        engine.run("clusters", [0])
+    for wait in beside:
+        wait()
     engine.run("finish", shards)
     return str(engine.run("manifest", [0])[0]["manifest"])

@@ -5,12 +5,10 @@ or for each of as many ranges of hashes, or one alone. Stages follow one another
 """
 
 import contextlib
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -29,7 +27,6 @@ from pagekin.store import (
     on_this_machine,
     open_kin,
     pack_record,
-    pack_strings,
     unpack_record,
 )
 
@@ -161,7 +158,8 @@ def keep_record(writer: KinWriter, name: str, record: NamedTuple) -> dict[str, A
 def kept_record(kin: Kin, name: str, kind: type[Record]) -> Record:
     """Return a named tuple of arrays that `keep_record` wrote, mapped."""
     shapes = kin.facts[name]
-    return kind(*(kin[f"{name}.{column}"].reshape(shapes[column]) for column in kind._fields))
+    arrays: list[Any] = [kin[f"{name}.{column}"].reshape(shapes[column]) for column in kind._fields]
+    return kind(*arrays)
 
 
 def _range_pieces(hashes: npt.NDArray[np.uint64], count: int) -> list[Hashes]:
@@ -227,7 +225,7 @@ def tally(task: Task) -> dict[str, Any]:
         if record and not record.result["judged"]:
             parts[number] = task.receive_from(stage, number, "tally", bags.Tally)
     total = bags.sum_tallies(parts.values())
-    nothing = bags.Tally(*(column[:0] for column in total))
+    nothing = total.take(slice(0))
     task.send(
         "sums",
         [
@@ -363,7 +361,7 @@ def name_links(task: Task) -> dict[str, Any]:
 
 
 def number_links(task: Task) -> dict[str, Any]:
-    """Number the links to a shard's documents, and send them to the shards of those that link."""
+    """Give numbers to the links to a shard's documents, and send them to the shards of those that link."""
     corpus, raw, firsts = task.wide_corpus(), raw_bags(task), task.result("figures")["firsts"]
     none: tuple[Array, Array] = (np.zeros(0, np.int64), np.zeros(0, np.uint32))
     visiting = task.receive("name_links", "links", bags.NamedLinks)

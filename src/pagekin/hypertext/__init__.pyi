@@ -17,6 +17,7 @@ from .columns import CORPUS_ARRAYS, READABLE_TEXT, RECORD_ARRAYS, WORD_ARRAYS, P
 from .corpus import Corpus, Stream, in_shards_error
 from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
+from .journal import code_digest
 from .keeping import Keeping, read_keeping, require_keeping, without_known
 from .language import declared_language
 from .letters import Letter, Ranges, Round
@@ -125,6 +126,7 @@ __all__ = [
     "check_corpus",
     "check_selector",
     "choose_ranges",
+    "code_digest",
     "common_spellings",
     "common_spellings_of_many",
     "compare_pages",
