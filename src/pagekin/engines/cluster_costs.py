@@ -4,7 +4,6 @@ from dataclasses import dataclass
 
 from pagekin.engines.costs import BuildCosts, Trial, carry_on_trials
 
-
 CLUSTER_STAGES = ("neighbours", "clusters", "joining", "names", "topics", "label")
 """Stages of the local engine that are the work of one task on a cluster, too."""
 

@@ -236,13 +236,19 @@ def tally(task: Task) -> dict[str, Any]:
     return {}
 
 
+def judged_links(task: Task) -> bags.JudgedLinks:
+    """Return the judgement of a shard's links."""
+    judged = kept_record(task.open("judged"), "judged", bags.JudgedLinks)
+    return judged._replace(uses=np.array(judged.uses))  # kernels are compiled for arrays that can be written to
+
+
 # -- bags ---------------------------------------------------------------------------------------------------------------
 
 
 def keep(task: Task) -> dict[str, Any]:
     """Keep the words and windows of a shard; send those that visit others, and what all shards together decide."""
     strategy, shards, corpus = task.work.recipe.strategy, task.work.shards, task.corpus()
-    judged = kept_record(task.open("judged"), "judged", bags.JudgedLinks)
+    judged = judged_links(task)
     words = bags.make_vocabulary(corpus, strategy)
     kept, windows = bags.keep(corpus, strategy, words, judged.uses, task.room, no_progress, task.threads)
     task.kept = task.room / "kept.kin"
@@ -288,8 +294,9 @@ def make_bags(task: Task) -> dict[str, Any]:
 
 
 def kept_words(task: Task) -> "bags.KeptWords":
-    """Return the kept words of a shard."""
-    return kept_record(task.open("keep"), "kept", bags.KeptWords)
+    """Return the kept words of a shard, in arrays of the kinds for which kernels are compiled beforehand."""
+    kept = kept_record(task.open("keep"), "kept", bags.KeptWords)
+    return kept._replace(offsets=np.array(kept.offsets), titles=np.array(kept.titles))
 
 
 def raw_bags(task: Task) -> bags.Raw:
@@ -352,7 +359,7 @@ def figure(task: Task) -> dict[str, Any]:
 def name_links(task: Task) -> dict[str, Any]:
     """Find the links of a shard's documents; send them by the names of their targets."""
     corpus, raw, firsts = task.wide_corpus(), raw_bags(task), task.result("figures")["firsts"]
-    judged = kept_record(task.open("judged"), "judged", bags.JudgedLinks)
+    judged = judged_links(task)
     strategy, citing = task.work.recipe.strategy, bags.citing_pages(corpus)
     addresses, sources = bags.find_links(corpus, strategy, judged.uses, citing, raw.urls, firsts[task.number])
     parts = [slice(*np.searchsorted(addresses, pair).tolist()) for pair in pairwise(task.url_cuts(corpus))]
