@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pagekin import bags
-from pagekin.bags.build import put_sketches
+from pagekin.bags.build import write_sketches
 from pagekin.bags.delta import _frequencies, epoch_in
 from pagekin.bags.furniture import classify_by_epoch
 from pagekin.hypertext import Corpus
@@ -26,7 +26,7 @@ def remake_under_epoch(path: Path, base: Kin, out: Path) -> Path:
     with KinWriter(out, "test") as writer, TemporaryDirectory() as name:
         folder = Path(name)
         kept, _windows = bags.keep(corpus, strategy, words, uses, folder, no_progress, 1)
-        put_sketches(kept, words, writer)
+        write_sketches(kept, words, writer)
         raw = bags.merge(corpus, strategy, words, kept, citing, folder, no_progress, 1)
         facts: dict[str, Any] = dict(kin.facts["index"])
         facts |= bags.weigh(corpus, strategy, words, raw, _frequencies(base), writer, no_progress)

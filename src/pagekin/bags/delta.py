@@ -14,18 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.bags import Bags
-from pagekin.bags.build import keep, kept_rules, merge, put_sketches
+from pagekin.bags.build import keep, kept_rules, merge, write_sketches
 from pagekin.bags.epoch import EpochColumns
 from pagekin.bags.frequencies import Frequencies
 from pagekin.bags.furniture import EpochJudge, HostLinks, LinkUse, classify_by_epoch, hash_names, host_hashes
 from pagekin.bags.graph import LinkColumns, link_weights, write_links
 from pagekin.bags.link_pairs import DocumentLinks, find_links
 from pagekin.bags.links import citing_pages
-from pagekin.bags.raw import keep_bags
+from pagekin.bags.raw import Raw, keep_bags
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.visits import VisitingLinks, Visits, make_visits, reduce_visits
-from pagekin.bags.weighing import weigh
-from pagekin.bags.words import make_vocabulary
+from pagekin.bags.weighing import Presentation, weigh
+from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus, DecodedPage, host_of, sites_of_urls
 from pagekin.store import (
     Array,
@@ -200,12 +200,12 @@ def make_delta_bags(
         folder = Path(name)
         uses = classify_by_epoch(corpus, furniture, navigation, lists)
         kept, _windows = keep(corpus, strategy, words, uses, folder, no_progress, threads)
-        put_sketches(kept, words, writer)
+        write_sketches(kept, words, writer)
         citing = citing_pages(corpus)
         raw = merge(corpus, strategy, words, kept, citing, folder, no_progress, threads, visits)
         raw = keep_bags(raw, mine[raw.urls])
         facts = weigh(
-            corpus, strategy, words, raw, _frequencies(base), writer, no_progress, _sites(corpus, base, raw.urls)
+            corpus, strategy, words, raw, _frequencies(base), writer, no_progress, _present(corpus, base, words, raw)
         )
         found = find_links(corpus, strategy, uses, citing, raw.urls, len(Bags(base)))
         facts |= _put_links(corpus, base, uses, raw.urls, found, hidden, writer)
@@ -226,6 +226,15 @@ def _frequencies(base: Kin) -> Frequencies:
     limits = np.cumsum([facts["bag_words"], facts["bag_links"], facts["bag_outlinks"]])
     df, pages = (np.asarray(base[f"bagterm.{name}"], dtype=np.int64) for name in ("df", "pages"))
     return Frequencies(np.asarray(base["bagterm.hash"]), limits, df, pages, np.array([facts[name] for name in _WHOLE]))
+
+
+def _present(corpus: Corpus, base: Kin, words: Vocabulary, raw: Raw) -> Presentation:
+    """Return how the bags of a delta are shown: sites have the numbers of the base."""
+    sites = _sites(corpus, base, raw.urls)
+    return Presentation(
+        np.arange(len(corpus.urls)), words.shown.astype(np.int64), sites.astype(smallest_uint(int(sites.max(initial=0)))),
+        str(base.facts["index"]["site_rule"]), int(raw.inlinks.max(initial=0)),
+    )  # fmt: skip
 
 
 def _sites(corpus: Corpus, base: Kin, urls: Array) -> npt.NDArray[np.int64]:

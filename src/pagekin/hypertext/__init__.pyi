@@ -17,6 +17,7 @@ from .columns import CORPUS_ARRAYS, READABLE_TEXT, RECORD_ARRAYS, WORD_ARRAYS, H
 from .corpus import Corpus, Stream, has_delta_error, in_shards_error
 from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
+from .journal import code_digest
 from .keeping import Keeping, keep_for_delta, read_keeping, replaces_sources, require_keeping, without_known
 from .language import declared_language
 from .leaving_out import leave_out
@@ -130,6 +131,7 @@ __all__ = [
     "check_corpus",
     "check_selector",
     "choose_ranges",
+    "code_digest",
     "common_spellings",
     "common_spellings_of_many",
     "compare_pages",
