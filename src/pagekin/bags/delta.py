@@ -36,6 +36,7 @@ from pagekin.store import (
     batch_ranges,
     no_progress,
     row_entries,
+    smallest_uint,
 )
 
 if TYPE_CHECKING:
