@@ -26,6 +26,7 @@ from .matching import PageChanges, compare_pages, match_pages
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
 from .nearest import guess_url, nearest_urls, unknown_url_message
 from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
+from .part import OBEYED
 from .part_records import Part, divide_part, read_part, sum_abouts, write_part
 from .read import (
     PARSERS,
@@ -73,6 +74,7 @@ __all__ = [
     "CORPUS_ARRAYS",
     "LARGEST_PARSED",
     "NO_OPT_OUTS",
+    "OBEYED",
     "PARSERS",
     "READABLE_TEXT",
     "RECORD_ARRAYS",
