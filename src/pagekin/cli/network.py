@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -206,13 +207,16 @@ def up(
     on: Annotated[str, typer.Option(metavar="HOST", help="Run the nodes whose address names this host.")] = "",
     refresh: Annotated[float, typer.Option(min=0.5, help="Seconds between two requests for fresh labels.")] = 60.0,
     port: OtherPort = None,
+    replay: options.Replay = "",
 ) -> None:
     """Run the routers and sites of a network until Ctrl-C: all that run here, or some."""
     net = _load_at_port(path, port)
     for warning in net.warnings:
         say(f"warning: {warning}", err=True)
+    with check_option("--replay"):
+        pattern = web.replay_pattern(replay)
     names = routers.choose_nodes(net, only or [], on)
-    routers.run_network(net, names, processes, refresh, _tell, web.web_app)
+    routers.run_network(net, names, processes, refresh, _tell, partial(web.web_app, "", pattern))
 
 
 def _load_at_port(path: Path, port: int | None) -> "routers.Network":

@@ -14,7 +14,7 @@ from .directory import (
     load_directory,
     read_listings,
 )
-from .documents import DOCUMENTS_TREE, document_of, find_documents, fold_documents
+from .documents import DOCUMENTS_TREE, document_of, document_tree, find_documents, fold_documents
 from .following import FollowedTrees, follow_trees
 from .furniture import is_furniture
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, put_trees, read_trees
@@ -72,6 +72,7 @@ __all__ = [
     "complete_link",
     "count_terms",
     "document_of",
+    "document_tree",
     "familial_distance",
     "find_documents",
     "fold_documents",
