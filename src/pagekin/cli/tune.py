@@ -115,7 +115,7 @@ def fit_signals(
     corpus: "hypertext.Corpus", tree: "clusters.Directory | None", own_pages: Sequence[str], budget: float, seed: int,
     tell: "store.Progress",
 ) -> "evaluation.SignalTuning":  # fmt: skip
-    """Fit the weights of the signals to a directory, or without one to hidden links."""
+    """Fit the weights of the signals to a directory, or without one to see-also lists or hidden links."""
     index = similarity.RelatedIndex(corpus, compiled=True)
     if tree is None:
         return evaluation.tune_see_also(index, budget=budget, seed=seed, progress=tell)
@@ -126,6 +126,7 @@ def save_strategy(
     file: Path, done: "evaluation.Tuning | evaluation.SignalTuning", collection: str | Path, directory: str
 ) -> None:
     """Write the strategy to use to a file, with what it was judged by."""
-    judged_by = f"{Path(collection).name} and {Path(directory).name or 'hidden links'}"
+    by = Path(directory).name or (done.judged_by if isinstance(done, evaluation.SignalTuning) else "")
+    judged_by = f"{Path(collection).name} and {by}"
     with use_file(file):
         file.write_text(done.as_toml(judged_by), encoding="utf-8")
