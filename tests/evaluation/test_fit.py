@@ -166,6 +166,15 @@ def test_random_links_seldom_change_anything_and_what_they_cannot_tell_keeps_its
             assert getattr(done.fitted, name) == pytest.approx(getattr(done.before, name), abs=0.001)
 
 
+def test_by_links_the_whole_interval_must_be_above_the_least_effect(linked: RelatedIndex) -> None:
+    done = tune_see_also(linked)
+    for low, better in ((LEAST_EFFECT - 0.001, False), (LEAST_EFFECT, True)):
+        verdict = Verdict((gain("nDCG@10", 0.03, low, 0.06),))
+        for_links = replace(done, by_fit=verdict, by_fit_alone=verdict)
+        assert for_links.improved == better
+        assert replace(for_links, wish="kin").improved
+
+
 def test_the_quick_ndcg_of_a_fit_is_that_of_the_judge(linked: RelatedIndex) -> None:
     rng, table, hidden = np.random.default_rng(2), SignalTable(), {}
     for source in range(12):

@@ -10,7 +10,7 @@ import numpy as np
 
 from pagekin.bags import PRESETS, Signals, Strategy
 from pagekin.clusters import Directory, DirectoryError
-from pagekin.evaluation.compare import Gain, Verdict, judge_change, measure_all
+from pagekin.evaluation.compare import LEAST_EFFECT, Gain, Verdict, judge_change, measure_all
 from pagekin.evaluation.evaluate import directory_pages, finite_values, without_own_pages
 from pagekin.evaluation.experiments import Bench, make_bench, with_sources
 from pagekin.evaluation.halves import ROUNDS, SOURCES, Clock, draw, fold_sources
@@ -70,8 +70,12 @@ class SignalTuning:
 
     @property
     def improved(self) -> bool:
-        """Return whether the chosen weights are better beyond chance than those that are served."""
-        return self.verdict.better
+        """Return whether the chosen weights are better beyond chance than those that are served.
+
+        By links, the whole interval must lie above the least effect: pages that link to the same pages err together, which
+        an interval by pages does not see.
+        """
+        return self.verdict.better and (self.wish == "kin" or self.verdict.gains[0].low >= LEAST_EFFECT)
 
     @property
     def advice(self) -> Strategy:
