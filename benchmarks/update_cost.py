@@ -42,7 +42,9 @@ def main() -> None:
         build([new], folder / "warm.kin", keep=True)
         spent = {
             "build of the old pages, parts kept": measure(lambda: build([old], folder / "living.kin", keep=True)),
-            "update by the new pages": measure(lambda: update_collection(folder / "living.kin", [str(new)], way=options.way)),
+            "update by the new pages": measure(
+                lambda: update_collection(folder / "living.kin", [str(new)], way=options.way)
+            ),
             "compact": measure(lambda: compact_collection(folder / "living.kin")),
             "build of all pages": measure(lambda: build([old, new], folder / "fresh" / "living.kin", keep=False)),
         }

@@ -40,7 +40,8 @@ def _shared_terms(collection: "Collection", documents: Sequence[int], count: int
     found = collection.related_pages.index.documents
     first, own = found.place(documents[0])
     hashes, least = found.bag(documents[0])
-    number_of = dict(zip(hashes.tolist(), first.bags.bag(own)[0].tolist(), strict=True))
+    numbers = first.bags.bag(own)[0]
+    number_of = dict(zip(np.asarray(first.bags.hashes)[numbers].tolist(), numbers.tolist(), strict=True))
     origins = found.origins(documents[0])
     for document in documents[1:]:
         theirs, weights = found.bag(document)

@@ -28,6 +28,7 @@ from .merge import merge_parts
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
 from .nearest import guess_url, nearest_urls, unknown_url_message
 from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
+from .part import OBEYED
 from .part_records import Part, divide_part, read_part, sum_abouts, write_part
 from .picking import named_in_parts, pick_records, recorded_names
 from .read import (
@@ -77,6 +78,7 @@ __all__ = [
     "CORPUS_ARRAYS",
     "LARGEST_PARSED",
     "NO_OPT_OUTS",
+    "OBEYED",
     "PARSERS",
     "READABLE_TEXT",
     "RECORD_ARRAYS",

@@ -10,6 +10,7 @@ from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import (
     DELTA,
     MANIFEST,
+    MOST_SHARDS,
     SHARDS,
     Kin,
     KinError,
@@ -49,6 +50,7 @@ __all__ = [
     "KEY_SIZE",
     "LOCK",
     "MANIFEST",
+    "MOST_SHARDS",
     "NO_LIMIT",
     "PROCESS_KEY",
     "RESUME",
