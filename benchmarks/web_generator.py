@@ -54,6 +54,10 @@ class WebFigures:
     """The share of addresses whose pages there are."""
     copies: float = 0.05
     """The share of pages that are near-copies of another."""
+    largest_host: float = 0.0
+    """The share of all addresses that the first host has; 0 for what follows from the power law."""
+    hub: float = 0.0
+    """The share of links that lead to one address, the last, each with words of its own."""
 
 
 def mix(*numbers: int) -> int:
@@ -85,6 +89,8 @@ class MadeWeb:
         self.topics = max(8, int(addresses**0.5 / 4))
         hosts = max(2, int(addresses**0.5 / 3))
         sizes = np.arange(1, hosts + 1) ** -0.9
+        if figures.largest_host:
+            sizes[0] = sizes[1:].sum() * figures.largest_host / (1 - figures.largest_host)
         self.starts: Numbers = np.concatenate([[0], np.round(np.cumsum(sizes / sizes.sum()) * addresses)]).astype(
             np.int64
         )
@@ -135,7 +141,10 @@ class MadeWeb:
         of_topic = self.topic(address) + self.topics * (fame * (self.addresses // self.topics)).astype(np.int64)
         anywhere = (fame * self.addresses).astype(np.int64)
         outside = np.where(rng.random(count) < 0.6, np.minimum(of_topic, self.addresses - 1), anywhere)
-        return np.where(rng.random(count) < self.figures.inside, inside, outside)
+        chosen = np.where(rng.random(count) < self.figures.inside, inside, outside)
+        if self.figures.hub:
+            chosen[rng.random(count) < self.figures.hub] = self.addresses - 1
+        return chosen
 
     def page(self, address: int) -> str:
         """Return the page of an address as HTML."""
@@ -165,7 +174,8 @@ class MadeWeb:
         pieces = []
         for place, target in enumerate(links.tolist()):
             pieces += words[place * step : (place + 1) * step]
-            pieces.append(f'<a href="{self.url(target)}">{self.title(target)}</a>')
+            is_hub = self.figures.hub and target == self.addresses - 1
+            pieces.append(f'<a href="{self.url(target)}">{self.title(address if is_hub else target)}</a>')
         pieces += words[len(links) * step :]
         paragraphs = "</p>\n<p>".join(" ".join(pieces[at : at + 60]) for at in range(0, len(pieces), 60))
         return (

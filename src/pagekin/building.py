@@ -24,6 +24,8 @@ def build(
     strategy: Strategy | PathName = "",
     settings: Mapping[str, Any] | None = None,
     exclude: Iterable[str] = (),
+    obey: Iterable[str] = (),
+    max_per_host: int = 0,
     all_captures: bool = False,
     strict: bool = False,
     parser: str = "fast",
@@ -45,7 +47,8 @@ def build(
         [os.fspath(name) for name in names], Path(out), parser, workers or default_workers(),
         {} if isinstance(base_url, str) else {folder: _address(url) for folder, url in base_url.items()},
         _address(base_url) if isinstance(base_url, str) and base_url else "", all_captures, strict, limits,
-        exclude=tuple(exclude), replace=replace, memory=MemoryBudget(parse_size(memory) if memory else 0),
+        exclude=tuple(exclude), obey=tuple(obey), max_per_host=max_per_host, replace=replace,
+        memory=MemoryBudget(parse_size(memory) if memory else 0),
     )  # fmt: skip
     chosen = strategy if isinstance(strategy, Strategy) else choose_strategy(preset, os.fspath(strategy))
     chosen = chosen.with_settings(dict(settings or {}))

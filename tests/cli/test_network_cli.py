@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from typer.testing import CliRunner
@@ -70,7 +71,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def root(folder: Path) -> Iterator[str]:
     """The address of the root of the network, which runs in two processes."""
-    command = [sys.executable, "-m", "pagekin", "network", "up", str(folder), "--processes", "2", "--refresh", "1"]
+    command = [
+        sys.executable, "-m", "pagekin", "network", "up", str(folder), "--processes", "2", "--refresh", "1",
+        "--replay", "https://archive.example/{timestamp}/{url}",
+    ]  # fmt: skip
     with (folder / "up.log").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
     nodes = asked("network", "show", folder)["nodes"]
@@ -109,6 +113,12 @@ def test_a_search_of_the_network_tells_all_that_was_promised(root: str, folder: 
         each |= {result["url"] for result in alone["results"]} | {u for r in alone["results"] for u in r["copies"]}
     assert found == each
     assert len(found) > 10
+
+
+def test_results_of_a_network_lead_to_the_captures(root: str) -> None:
+    with urlopen(f"{root}find?q=mountain", timeout=20) as answer:
+        text = answer.read().decode()
+    assert 'href="https://archive.example/*/http://' in text or 'href="https://archive.example/2' in text
 
 
 def test_people_read_the_same(root: str) -> None:
@@ -242,6 +252,7 @@ def test_a_network_that_does_not_run_says_so(folder: Path, tmp_path: Path) -> No
         (["suggest", "SITE", "zzzzzz"], "nothing to suggest by", BAD_INPUT),
         (["select", "SITE", "river", "--from", "no.json"], "cannot be read", BAD_INPUT),
         (["network", "up", "NET", "--only", "birds.exampel"], "did you mean 'birds.example'", BAD_INPUT),
+        (["network", "up", "NET", "--replay", "nowhere"], "is no pattern", USAGE),
         (["serve", "no.kin"], "does not exist", BAD_INPUT),
     ],
 )

@@ -118,6 +118,20 @@ def test_an_added_term_is_judged_by_what_it_leaves() -> None:
     pages["outside"] = range(14, 33)
     assert added.is_useful("outside")
     assert not added.is_narrower("outside")
+    assert not added.is_broader("outside")  # hardly more pages than the query
+    pages["broad"] = range(5, 40)
+    assert added.is_broader("broad")
+
+
+def test_terms_that_are_no_broader_are_collocated_and_furniture_is_nothing() -> None:
+    """Few pages are about a word that many match: what is compared with the few alone is called broader too easily."""
+    pages = {"fever": range(2, 12), "health": range(5, 40), "external": range(2, 12)}
+    masks = {term: np.isin(np.arange(40), list(held)) for term, held in pages.items()}
+    found = Suggestions(7, (), ("external", "fever", "health"), ())
+    kept = without_own_words(
+        lambda _count: found, parse_query("malaria"), 8, AddedTerms(np.arange(40) < 20, masks.__getitem__)
+    )
+    assert kept == Suggestions(7, ("fever",), ("health",), ())
 
 
 def test_a_collection_without_search_still_suggests(tmp_path: Path) -> None:

@@ -100,7 +100,8 @@ class ShardedJob:
             if all(isinstance(one, bags.JudgedLinks) for one in found.values()):
                 parts = [bags.epoch_part(self._corpus(shard), *found[shard][1:]) for shard in self.numbers]
                 return found, self.engine.combine(parts, bags.join_epoch_parts)
-            sums.append(self.engine.combine(found.values(), bags.sum_tallies))
+            counted = {shard: one for shard, one in found.items() if isinstance(one, bags.Tally)}
+            sums.append(self.engine.combine(counted.values(), bags.sum_tallies))
 
     def _ask_captured(self) -> dict[int, Flags]:
         """Let each shard ask the others which of the addresses that it knows have a page."""

@@ -59,11 +59,14 @@ def test_the_plan_of_a_folder_says_what_its_build_takes(tmp_path: Path, flags: l
     assert ("names" in costs["seconds"], "postings" in costs["seconds"]) == (not flags, not flags)  # type: ignore[operator]
 
 
-def test_a_cluster_divides_reading_and_one_task_does_the_rest() -> None:
+def test_a_cluster_divides_reading_and_shards_and_one_task_each_merges_and_makes_clusters() -> None:
     costs = usual_costs(10**9)
     one, many = divide_costs(costs, 1), divide_costs(costs, 100)
     assert one.hours == pytest.approx(costs.total_seconds / 3600)
-    assert one.hours - many.hours == pytest.approx(0.99 * one.reading_core_hours)
+    alone = many.merging_hours + many.clusters_hours
+    assert many.hours == pytest.approx(many.reading_core_hours / 100 + alone)  # clusters take longer than the shards
+    assert alone + many.reading_core_hours + many.shard_core_hours == pytest.approx(one.hours)
+    assert many.shard_core_hours > 10 * many.merging_hours > 0
     assert many.parts + many.collection == many.building_disk == costs.disk_meanwhile
     assert many.reading_core_hours > 50
     assert divide_costs(usual_costs(2 * 10**9), 100).parts == pytest.approx(2 * many.parts, rel=0.01)
@@ -79,7 +82,7 @@ def test_the_plan_of_a_cluster_needs_no_sources() -> None:
     assert told["cores"] == 500
     shown = run("--engine", "spark", "--pages", "3e9", "--cores", "500").stdout
     assert shown.startswith("about 3,000,000,000 pages")
-    assert "One task cannot build that" in shown
+    assert "One task cannot merge that" in shown
     assert "One task cannot" not in run("--engine", "spark", "--pages", "1e6").stdout
     for wrong in ([], ["--pages", "1e6"], ["--engine", "spark"]):
         done = run(*wrong)

@@ -69,19 +69,21 @@ def test_the_demo_web_by_the_command(cluster: SparkCluster, tmp_path: Path) -> N
     assert files_of(there) == files_of(here)
 
 
-def test_webkb_with_a_worker_that_is_killed_while_it_reads(cluster: SparkCluster, data: Path, tmp_path: Path) -> None:
+def test_webkb_with_workers_that_are_killed_while_they_read_and_while_they_make_bags(
+    cluster: SparkCluster, data: Path, tmp_path: Path
+) -> None:
     there, here = tmp_path / "there.kin", tmp_path / "here.kin"
     plan = ReadPlan([str(data / "webkb" / "webkb.warc.gz")], here)
-    killed: list[float] = []
+    killed: list[str] = []
 
-    def kill(stage: str, share: float) -> None:
-        if stage == "reading" and not killed:
-            killed.append(share)
+    def kill(stage: str, _share: float) -> None:
+        if stage in ("reading", "bags") and stage not in killed:
+            killed.append(stage)
             cluster.kill_worker()
             cluster.start_worker()
 
     build_there(plan, ClusterPlan(there, 4, task_bytes=SMALL), progress=kill)
-    assert killed
+    assert killed == ["reading", "bags"]
     build(plan, here, 4)
     assert files_of(there) == files_of(here)
 

@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .bags import BAG_ARRAYS, Bags, Origin
-from .build import keep, make_bags, merge
+from .build import keep, make_bags, merge, round_windows, write_sketches
 from .check import check_bag_shapes, check_bags, check_frequencies, spread_sample
 from .copies import (
     EMPTY_PLACE,
@@ -18,19 +18,29 @@ from .copies import (
 from .cutting import BagCut, cut_bags, find_bag_cut
 from .epoch import (
     EpochColumns,
+    EpochFigures,
     EpochPart,
     epoch_identity,
     epoch_part,
     identify_epoch,
+    identify_epoch_of_ranges,
     is_shard,
     join_epoch_parts,
+    put_epoch,
     write_epoch,
 )
-from .frequencies import Frequencies, count_frequencies, keep_common, sum_frequencies
+from .frequencies import (
+    Frequencies,
+    count_frequencies,
+    divide_frequencies,
+    keep_common,
+    select_frequencies,
+    sum_frequencies,
+)
 from .furniture import LinkUse, host_hashes
 from .graph import LinkColumns, check_links, link_shares, link_weights, write_links
-from .judging import JudgedLinks, classify_links, find_captured, judge_links, judge_links_in_rounds
-from .kernels import mix_number
+from .judging import ASKED_BY_ALL, JudgedLinks, classify_links, find_captured, judge_links, judge_links_in_rounds
+from .kernels import KeptWords, mix_number
 from .link_pairs import (
     DocumentLinks,
     NamedLinks,
@@ -44,7 +54,11 @@ from .link_pairs import (
 from .links import citing_pages
 from .mixing import mix64
 from .page import page_bag, page_sketch
+from .ranges import ranges_of
+from .raw import Raw
 from .settings import change_settings, check_settings, number, one_of, read_assignments, settings_table
+from .shown import ShownWords, WordCounts, choose_shown, count_words, divide_words, select_shown
+from .sites import SiteNames, SiteNumbers, SiteRule, name_sites, number_sites, site_column
 from .strategy import (
     PRESETS,
     Signals,
@@ -58,14 +72,15 @@ from .strategy import (
     strategy_from_dict,
     strategy_of_index,
 )
-from .tallies import Tally, sum_tallies
+from .tallies import Tally, divide_tally, select_tally, sum_tallies
 from .visits import Visits, divide_visits, emit_visits, reduce_visits
-from .weighing import weigh
+from .weighing import Presentation, weigh
 from .weights import nmdf_parameters
 from .words import STOP_WORDS, Vocabulary, bag_forms, is_telling, make_vocabulary, stem_of_word, stop_words, word_hash
 from .workshop import BagMatrix, BagWorkshop
 
 __all__ = [
+    "ASKED_BY_ALL",
     "BAG_ARRAYS",
     "EMPTY_PLACE",
     "NEAR_COPY",
@@ -80,20 +95,29 @@ __all__ = [
     "CopyIndex",
     "DocumentLinks",
     "EpochColumns",
+    "EpochFigures",
     "EpochPart",
     "Frequencies",
     "JudgedLinks",
+    "KeptWords",
     "LinkColumns",
     "LinkUse",
     "NamedLinks",
     "Origin",
+    "Presentation",
+    "Raw",
+    "ShownWords",
     "Signals",
     "Signature",
+    "SiteNames",
+    "SiteNumbers",
+    "SiteRule",
     "Strategy",
     "StrategyError",
     "Tally",
     "Visits",
     "Vocabulary",
+    "WordCounts",
     "are_copies",
     "bag_forms",
     "change_settings",
@@ -102,6 +126,7 @@ __all__ = [
     "check_frequencies",
     "check_links",
     "check_settings",
+    "choose_shown",
     "choose_strategy",
     "citing_pages",
     "classify_links",
@@ -110,9 +135,13 @@ __all__ = [
     "copy_sketches",
     "count_frequencies",
     "count_outlinks",
+    "count_words",
     "cut_bags",
+    "divide_frequencies",
     "divide_links",
+    "divide_tally",
     "divide_visits",
+    "divide_words",
     "emit_visits",
     "epoch_identity",
     "epoch_part",
@@ -123,6 +152,7 @@ __all__ = [
     "has_sketches",
     "host_hashes",
     "identify_epoch",
+    "identify_epoch_of_ranges",
     "is_shard",
     "is_telling",
     "join_epoch_parts",
@@ -139,17 +169,26 @@ __all__ = [
     "mix64",
     "mix_number",
     "name_links",
+    "name_sites",
     "nmdf_parameters",
     "number",
     "number_links",
+    "number_sites",
     "one_of",
     "page_bag",
     "page_sketch",
     "preset_strategy",
+    "put_epoch",
+    "ranges_of",
     "read_assignments",
     "reduce_visits",
+    "round_windows",
+    "select_frequencies",
+    "select_shown",
+    "select_tally",
     "setting_value",
     "settings_table",
+    "site_column",
     "spread_sample",
     "stem_of_word",
     "stop_words",
@@ -161,4 +200,5 @@ __all__ = [
     "word_hash",
     "write_epoch",
     "write_links",
+    "write_sketches",
 ]

@@ -74,10 +74,10 @@ def make_bags(
         progress("windows", 0.0)
         room = Workspace(Path(folder), writer.memory)
         judged = judge_links(corpus, strategy, room)
-        kept, window_words = keep(
+        kept, window_sums = keep(
             corpus, strategy, words, judged.uses, room.folder, progress, threads, memory=writer.memory
         )
-        _sketch(kept, words, writer)
+        write_sketches(kept, words, writer)
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
         raw = merge(corpus, strategy, words, kept, citing, room.folder, progress, threads, memory=writer.memory)
@@ -89,8 +89,7 @@ def make_bags(
         facts |= write_links(corpus, judged.uses, raw.urls, into, out, writer)
         part = epoch_part(corpus, judged.common, judged.navigation, judged.listing)
         facts["epoch"] = write_epoch(corpus, strategy, frequencies, join_epoch_parts([part]), writer)
-    left, right = window_words
-    facts["window_words"] = {"left": round(left, 2), "right": round(right, 2)}
+    facts["window_words"] = round_windows(window_sums)
     facts["not_citing"] = 0 if not_citing is None else len(not_citing)
     return facts
 
@@ -98,11 +97,12 @@ def make_bags(
 def keep(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, uses: Array, folder: Path, progress: Progress, threads: int,
     without_crumbs: bool = False, memory: MemoryBudget = NO_LIMIT,
-) -> tuple["KeptWords", tuple[float, float]]:  # fmt: skip
+) -> tuple["KeptWords", npt.NDArray[np.int64]]:  # fmt: skip
     """Keep the words of every page and the window of every anchor; `without_crumbs` drops words of breadcrumbs.
 
     Links that say nothing of their target, by the `uses` of all anchors, are left out, furniture with its words, in windows
-    too. Return also the mean number of kept words to the left and to the right of an anchor that counts (section 3.1).
+    too. Return also how many kept words stand to the left and to the right of all anchors that count, and how many anchors these
+    are (section 3.1): shards add that up.
     """
     from pagekin.bags._kernels.keep import Anchors, KeptWords, Rules, keep_words
 
@@ -134,7 +134,7 @@ def keep(
 
     offsets = np.zeros(len(corpus) + 1, dtype=np.int64)
     titles = np.zeros(len(corpus), dtype=np.int32)
-    left = right = count = 0
+    window_sums = np.zeros(3, np.int64)
     with (
         temporary_array(folder / "kept.words", np.int32) as all_words,
         temporary_array(folder / "kept.spans", np.int32) as all_spans,
@@ -143,19 +143,30 @@ def keep(
         for (first, last), kept in map_in_order(threads, batch, parts):
             counts = np.repeat(citing[first:last], np.diff(page_anchors[first : last + 1]))
             spans = kept.spans[(kept.spans[:, 1] >= 0) & counts]
-            left += int(np.sum(spans[:, 1] - spans[:, 0], dtype=np.int64))
-            right += int(np.sum(spans[:, 3] - spans[:, 2], dtype=np.int64))
-            count += len(spans)
+            sides = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
+            window_sums += [*(int(side.sum(dtype=np.int64)) for side in sides), len(spans)]
             offsets[first + 1 : last + 1] = kept.offsets[1:] + all_words.length
             titles[first:last] = kept.titles
             all_words.append(kept.words[: kept.offsets[-1]])
             all_spans.append(kept.spans.reshape(-1))
             progress("windows", last / len(corpus))
         kept = KeptWords(all_words.mapped(), offsets, titles, all_spans.mapped().reshape(-1, 4))
-    return kept, (left / max(count, 1), right / max(count, 1))
+    return kept, window_sums
 
 
-def _sketch(kept: "KeptWords", words: Vocabulary, writer: KinWriter) -> None:
+def mean_windows(sums: Array) -> tuple[float, float]:
+    """Return how many kept words an anchor has to its left and right, given what `keep` counted, of all shards added up."""
+    left, right, count = sums.tolist()
+    return left / max(count, 1), right / max(count, 1)
+
+
+def round_windows(sums: Array) -> dict[str, float]:
+    """Return the means of `mean_windows` as the facts of an index have them."""
+    left, right = mean_windows(sums)
+    return {"left": round(left, 2), "right": round(right, 2)}
+
+
+def write_sketches(kept: "KeptWords", words: Vocabulary, writer: KinWriter) -> None:
     """Write every page's sketch as `copy.rows`."""
     from pagekin.bags._kernels.sketch import sketch_pages
 

@@ -6,9 +6,9 @@ its identity is a hash that says nothing about the order of reading or the numbe
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -87,19 +87,39 @@ def write_epoch(
 ) -> dict[str, Any]:
     """Write the `epoch.*` arrays; return the epoch's identity and the arrays' lengths.
 
-    `frequencies` and `whole` are those of all shards. Of furniture and lists a shard holds the addresses that it knows.
+    `frequencies` and `whole` are those of all shards.
     """
-    most = max(int(frequencies.df.max(initial=0)), 1)
+    identity = identify_epoch(strategy, frequencies, whole)
+    figures = EpochFigures(identity, frequencies.bags, int(frequencies.df.max(initial=0)))
+    return put_epoch(corpus, strategy, figures, whole, writer)
+
+
+class EpochFigures(NamedTuple):
+    """What a shard has to know of its epoch besides the frequencies of its own terms."""
+
+    identity: str
+    bags: int
+    """Bags of the whole."""
+    most: int
+    """How many of them hold the most common term."""
+
+
+def put_epoch(
+    corpus: Corpus, strategy: Strategy, figures: EpochFigures, whole: EpochPart, writer: KinWriter
+) -> dict[str, Any]:
+    """Write the `epoch.*` arrays by the figures of the whole; return the epoch's identity and the arrays' lengths.
+
+    Of furniture and lists a shard holds the addresses that it knows.
+    """
     arrays: dict[str, Array] = {
-        "factor": frequency_weights(np.arange(most + 1), frequencies.bags, strategy),
+        "factor": _factors(strategy, figures.bags, figures.most),
         "furniture": _known(corpus, RaggedBytes(whole.furniture, whole.furniture_offsets)),
         "navigation": whole.navigation,
         "lists": _known(corpus, RaggedBytes(whole.lists, whole.lists_offsets)),
     }
     for name, array in arrays.items():
         writer.put(f"epoch.{name}", array)
-    identity = identify_epoch(strategy, frequencies, whole)
-    return {"identity": identity, **{name: len(array) for name, array in arrays.items()}}
+    return {"identity": figures.identity, **{name: len(array) for name, array in arrays.items()}}
 
 
 def _known(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.uint32]:
@@ -116,10 +136,24 @@ def epoch_lengths(facts: Mapping[str, Any]) -> dict[str, int]:
 
 def identify_epoch(strategy: Strategy, frequencies: Frequencies, whole: EpochPart) -> str:
     """Return the identity of an epoch, given the frequencies and all else of the whole: 32 hexadecimal digits."""
-    most = max(int(frequencies.df.max(initial=0)), 1)
-    nmdf = dict(zip(("mu", "sigma"), nmdf_parameters(strategy, frequencies.bags), strict=True))
-    factor = frequency_weights(np.arange(most + 1), frequencies.bags, strategy)
-    return _identity(nmdf if strategy.weight.frequency == "nmdf" else {}, factor, frequencies, whole)
+    most = int(frequencies.df.max(initial=0))
+    return identify_epoch_of_ranges(strategy, frequencies.bags, most, [lambda: frequencies], whole)
+
+
+def identify_epoch_of_ranges(
+    strategy: Strategy, bags: int, most: int, ranges: Sequence[Callable[[], Frequencies]], whole: EpochPart
+) -> str:
+    """Return the identity of an epoch whose frequencies come in ranges of hashes, in their order; memory for one of them.
+
+    `bags` are those of the whole, and `most` of them hold the most common term. Each range is asked for several times.
+    """
+    nmdf = dict(zip(("mu", "sigma"), nmdf_parameters(strategy, bags), strict=True))
+    factor = _factors(strategy, bags, most)
+    return _identity(nmdf if strategy.weight.frequency == "nmdf" else {}, factor, bags, ranges, whole)
+
+
+def _factors(strategy: Strategy, bags: int, most: int) -> npt.NDArray[np.float64]:
+    return frequency_weights(np.arange(max(most, 1) + 1), bags, strategy)
 
 
 def epoch_identity(kin: Kin) -> str:
@@ -131,26 +165,38 @@ def epoch_identity(kin: Kin) -> str:
         kin["bagterm.hash"], np.array([words, links, len(df)]), df, df, np.array([facts["bags"], 0, 0])
     )
     part = epoch_part(Corpus(kin), epoch.furniture, epoch.navigation, epoch.lists)
-    return _identity(facts.get("nmdf", {}), epoch.factor, frequencies, part)
+    return _identity(facts.get("nmdf", {}), epoch.factor, frequencies.bags, [lambda: frequencies], part)
 
 
-def _identity(nmdf: Mapping[str, float], factor: Array, frequencies: Frequencies, whole: EpochPart) -> str:
+def _identity(
+    nmdf: Mapping[str, float], factor: Array, bags: int, ranges: Sequence[Callable[[], Frequencies]], whole: EpochPart
+) -> str:
     identity = hashlib.blake2b(digest_size=16)
 
     def add(name: str, data: bytes) -> None:
         identity.update(f"{name} {len(data)}\n".encode() + data)
 
-    common = keep_common(frequencies)
-    add("bags", str(frequencies.bags).encode())
+    def add_column(name: str, size: int, take: Callable[[Frequencies], Array]) -> None:
+        identity.update(f"{name} {size}\n".encode())
+        for part in ranges:
+            identity.update(take(keep_common(part())).tobytes())
+
+    ends = np.sum([keep_common(part()).limits for part in ranges], axis=0)
+    add("bags", str(bags).encode())
     add("nmdf", repr(sorted(nmdf.items())).encode())
     add("factor", factor.tobytes())
-    for name, (start, end) in zip(("words", "links", "outlinks"), pairwise((0, *common.limits.tolist())), strict=True):
-        add(f"{name} hashes", common.hashes[start:end].tobytes())
-        add(f"{name} df", common.df[start:end].astype(np.uint32).tobytes())
+    for kind, (name, count) in enumerate(zip(("words", "links", "outlinks"), np.diff(ends, prepend=0), strict=True)):
+        rows = partial(_rows_of_kind, kind)
+        add_column(f"{name} hashes", 8 * count, lambda part, rows=rows: part.hashes[rows(part)])  # type: ignore[misc]
+        add_column(f"{name} df", 4 * count, lambda part, rows=rows: part.df[rows(part)].astype(np.uint32))  # type: ignore[misc]
     add("navigation", whole.navigation.tobytes())
     for place, name in enumerate(("furniture", "lists", "aliases", "aliased")):
         add(name, b"\n".join(RaggedBytes(*whole[1 + 2 * place : 3 + 2 * place])))
     return identity.hexdigest()
+
+
+def _rows_of_kind(kind: int, frequencies: Frequencies) -> slice:
+    return slice(int(frequencies.limits[kind - 1]) if kind else 0, int(frequencies.limits[kind]))
 
 
 def uses_by_epoch(kin: Kin) -> npt.NDArray[np.uint8]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags.ranges import cut_sorted
 from pagekin.bags.raw import Raw
 from pagekin.hypertext import Corpus
 
@@ -73,6 +74,39 @@ def keep_common(frequencies: Frequencies) -> Frequencies:
     limits = np.append(0, np.cumsum(common))[frequencies.limits]
     df, pages = (column[common] for column in (frequencies.df, frequencies.pages))
     return Frequencies(frequencies.hashes[common], limits, df, pages, frequencies.totals)
+
+
+def divide_frequencies(frequencies: Frequencies, count: int) -> list[Frequencies]:
+    """Divide frequencies into so many ranges of hashes, which can be summed apart. The totals go with the first."""
+    cuts = np.stack(
+        [
+            low + cut_sorted(frequencies.hashes[low:high], count)
+            for low, high in pairwise((0, *frequencies.limits.tolist()))
+        ]
+    )
+    parts = []
+    for number in range(count):
+        pieces = [slice(*pair) for pair in cuts[:, number : number + 2].tolist()]
+        columns = (
+            np.concatenate([column[piece] for piece in pieces])
+            for column in (frequencies.hashes, frequencies.df, frequencies.pages)
+        )
+        hashes, df, pages = columns
+        totals = frequencies.totals if number == 0 else np.zeros_like(frequencies.totals)
+        parts.append(Frequencies(hashes, np.cumsum(np.diff(cuts[:, number : number + 2])[:, 0]), df, pages, totals))
+    return parts
+
+
+def select_frequencies(whole: Frequencies, part: Frequencies) -> Frequencies:
+    """Return the frequencies that the terms of a part have in the whole, of which it is one; the totals stay away."""
+    places = [
+        low + np.searchsorted(whole.hashes[low:high], part.hashes[first:last])
+        for (low, high), (first, last) in zip(
+            pairwise((0, *whole.limits.tolist())), pairwise((0, *part.limits.tolist())), strict=True
+        )
+    ]
+    chosen = np.concatenate(places)
+    return Frequencies(part.hashes, part.limits, whole.df[chosen], whole.pages[chosen], np.zeros_like(whole.totals))
 
 
 def find_frequencies(raw: Raw, frequencies: Frequencies) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

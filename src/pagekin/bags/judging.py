@@ -49,6 +49,8 @@ LEAST_LISTED = 32
 _PAGES, _LINKED, _SAID, _TARGETS, _INDEXED, _ON_PAGES, _SHEETS, _FAMILY, _FOLDER, _MENU = range(10)
 """Kinds of counts: pages of a host, pages that link to a target, pages that use words for links, targets of these words, links
 of indexes, pages with these links, sheets that list, all of their family, pages of a folder, and those that have a link."""
+ASKED_BY_ALL = np.array([_INDEXED, _SHEETS])
+"""Kinds of counts of which a shard looks up keys that it may not have counted itself."""
 Rounds = Generator[Tally, Tally, "_HostJudgement"]
 """Yields what one shard counts, and takes the sum over all shards."""
 
@@ -133,10 +135,13 @@ def judge_links_in_rounds(
     """Judge the links of a shard, given the sums of earlier rounds over all shards; return its counts for the next round.
 
     `captured` marks the addresses that have a page in any shard, `cut_hosts` are the hashes of the hosts of which other
-    shards have pages, too. After the last round the judgement itself is returned. All shards have as many rounds.
+    shards have pages, too. After the last round the judgement itself is returned: at once by a shard without such hosts, and
+    after as many rounds by all others. Of a sum a shard needs the keys that it has counted itself, and all of `ASKED_BY_ALL`.
     """
     site = _Site.of(corpus, captured)
     is_cut = is_among(site.host_hash, cut_hosts)
+    if not np.any(is_cut):
+        return _judge_all(corpus, strategy, site, ~is_cut, [])
     pages = np.flatnonzero(is_cut[site.page_host])
     links = read_links_together(corpus, pages)
     rounds = _judge_hosts(corpus, links, site, strategy, np.flatnonzero(is_cut))

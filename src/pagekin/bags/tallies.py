@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Array
+from pagekin.bags.ranges import ranges_of
+from pagekin.store import Array, is_among
 
 
 class Tally(NamedTuple):
@@ -31,6 +32,10 @@ class Tally(NamedTuple):
     def keys_of(self, kind: int) -> npt.NDArray[np.uint64]:
         """Return the keys of a kind, rising."""
         return self.keys[slice(*np.searchsorted(self.kinds, [kind, kind + 1]).tolist())]
+
+    def take(self, rows: Array | slice) -> "Tally":
+        """Return some rows."""
+        return Tally(self.kinds[rows], self.keys[rows], self.values[rows], self.counts[rows])
 
     def _places(self, kind: int, keys: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         low = int(np.searchsorted(self.kinds, kind))
@@ -57,3 +62,18 @@ def sum_tallies(parts: Iterable[Tally]) -> Tally:
     starts = np.flatnonzero(is_new)
     sums = np.add.reduceat(counts[order], starts) if len(starts) else counts
     return Tally(kinds[starts], keys[starts], values[starts], sums)
+
+
+def divide_tally(tally: Tally, count: int) -> list[Tally]:
+    """Divide a tally into so many ranges of keys, which can be summed apart."""
+    number = ranges_of(tally.keys, count)
+    return [tally.take(number == place) for place in range(count)]
+
+
+def select_tally(whole: Tally, part: Tally, everywhere: Array) -> Tally:
+    """Return what a shard has to know of a sum, given its own part: its keys, and all of the kinds in `everywhere`."""
+    known = np.isin(whole.kinds, everywhere)
+    for kind in np.unique(part.kinds).tolist():
+        rows = slice(*np.searchsorted(whole.kinds, [kind, kind + 1]).tolist())
+        known[rows] |= is_among(whole.keys[rows], part.keys_of(kind))
+    return whole.take(known)

@@ -1,9 +1,10 @@
 """Weigh merged bags by the frequencies of their terms, and write them (sections 3.3 and 5.2)."""
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from pagekin.bags.frequencies import Frequencies, find_frequencies
 from pagekin.bags.raw import Raw
@@ -12,19 +13,34 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, nmdf_parameters, normalised, scaled_frequencies
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus
-from pagekin.store import KinWriter, Progress, batch_ranges, smallest_uint
+from pagekin.store import Array, KinWriter, Progress, batch_ranges, smallest_uint
 
 BATCH_ENTRIES = 1 << 17
 """Entries that are weighed at a time: they stay in the processor's cache."""
 
 
+class Presentation(NamedTuple):
+    """How the bags of a shard are numbered and shown where they are stored: as the whole shows them."""
+
+    urls: npt.NDArray[np.int64]
+    """The number of each address in the corpus that is stored with the bags."""
+    words: npt.NDArray[np.int64]
+    """For each bag word the term, of that corpus, that shows it: the most common one of the whole."""
+    sites: Array
+    """The site of each document, in the type that the whole takes."""
+    site_rule: str
+    most_inlinks: int
+    """The greatest number of pages of the whole that link to a document."""
+
+
 def weigh(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, frequencies: Frequencies, writer: KinWriter,
-    progress: Progress,
+    progress: Progress, shown: Presentation | None = None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write weights by the frequencies of a whole collection, of which these bags may be a part; return facts about them.
 
-    Weights are normalised to sum 1. Terms are numbered as bags hold them, unused ones not at all.
+    Weights are normalised to sum 1. Terms are numbered as bags hold them, unused ones not at all. Without a presentation the
+    corpus is the one that is stored, and a whole.
     """
     bags, total = len(raw.urls), int(raw.offsets[-1])
     used = raw.by_rank[raw.df[raw.by_rank] > 0]
@@ -52,16 +68,19 @@ def weigh(
     )
     citing, cited = raw.citing[of_links - words_end].astype(np.uint32), (of_outlinks - links_end).astype(np.uint32)
     hashes = raw.hashes[used]
-    writer.put("bag.url", raw.urls)
+    shown = shown or _present(corpus, words, raw)
+    writer.put("bag.url", shown.urls[raw.urls].astype(np.uint32))
     writer.put("bag.offsets", raw.offsets.astype(smallest_uint(total)))
-    writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(int(raw.inlinks.max(initial=0)))))
-    sites, site_rule = site_numbers(corpus, raw.urls)
-    writer.put("bag.site", sites.astype(smallest_uint(int(sites.max(initial=0)))))
+    writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(shown.most_inlinks)))
+    writer.put("bag.site", shown.sites)
     writer.put("bagterm.hash", hashes)
     writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
     writer.put("bagterm.df", df[used].astype(np.uint32))
     writer.put("bagterm.pages", own_df[used].astype(np.uint32))
-    writer.put("bagterm.shown", np.concatenate([words.shown[of_words], citing, cited]))
+    writer.put(
+        "bagterm.shown",
+        np.concatenate([shown.words[of_words], shown.urls[citing], shown.urls[cited]]).astype(np.uint32),
+    )
     facts: dict[str, Any] = {
         "bags": bags,
         "bag_entries": total,
@@ -71,9 +90,18 @@ def weigh(
         "own_words": int(raw.own_words),
         "own_pages": int(np.count_nonzero(np.isin(raw.urls, page_url))),
         "without_words": int(np.count_nonzero(~np.isin(page_url, raw.urls))),
-        "site_rule": site_rule,
+        "site_rule": shown.site_rule,
     }
     if strategy.weight.frequency == "nmdf":
         mu, sigma = nmdf_parameters(strategy, frequencies.bags)
         facts["nmdf"] = {"mu": mu, "sigma": sigma}
     return facts
+
+
+def _present(corpus: Corpus, words: Vocabulary, raw: Raw) -> Presentation:
+    """Return how the bags of a collection in one piece are numbered and shown."""
+    sites, site_rule = site_numbers(corpus, raw.urls)
+    return Presentation(
+        np.arange(len(corpus.urls)), words.shown.astype(np.int64), sites.astype(smallest_uint(int(sites.max(initial=0)))),
+        site_rule, int(raw.inlinks.max(initial=0)),
+    )  # fmt: skip

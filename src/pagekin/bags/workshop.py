@@ -144,12 +144,13 @@ class BagWorkshop:
             links_key, lambda room: judge_links(self.corpus, strategy, Workspace(room, self.memory)).uses
         )
         kept_key = (strategy.words, strategy.stemming, strategy.window, *links_key)
-        kept, window_words = self._stage(
+        kept, window_sums = self._stage(
             kept_key,
             lambda room: build.keep(
                 self.corpus, strategy, words, uses, room, no_progress, self._threads, self.without_crumbs, self.memory
             ),
         )
+        window_words = build.mean_windows(window_sums)
         origins = strategy.content, strategy.title, strategy.anchors, strategy.weight.distance
         key = (*kept_key, *origins, strategy.links, strategy.outlinks)
         wider = self._wider_stage(key)

@@ -14,6 +14,7 @@ from pagekin.cli.read import (
     keep_what_was_read,
     make_plan,
     note_of,
+    obey_pages,
     opt_outs_of_file,
     print_summary,
     round_times,
@@ -39,6 +40,8 @@ def build(
     limit: options.Limit = None,
     exclude: options.Exclude = None,
     content: options.Content = None,
+    obey: options.Obey = None,
+    max_per_host: options.MaxPerHost = 0,
     replace: options.Replace = False,
     memory: options.Memory = None,
     updatable: options.Updatable = None,
@@ -116,6 +119,7 @@ def build(
     plan = make_plan(
         sources, here, base_url, all_captures, strict, parser, workers, limit, exclude, replace, memory, content
     )
+    obey_pages(plan, obey, max_per_host)
     plan.keep, plan.opt_outs = updatable, opt_outs_of_file(opt_outs)
     with keep_what_was_read(here), progress_bar(quiet or as_json) as tell:
         if engine == "spark":

@@ -31,6 +31,13 @@ def crawl(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="SITE.warc.gz", help="The web archive to write or to resume.")
     ],
+    seeds: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Begin with these addresses, too: a list, a sitemap or an index of sitemaps; repeatable.",
+        ),
+    ] = None,
     pages: Annotated[int, typer.Option(min=1, help="Number of pages to keep, over all runs.")] = 100,
     depth: Annotated[int, typer.Option(min=0, help="How many links deep to go from the root.")] = 20,
     delay: Annotated[
@@ -101,8 +108,9 @@ def crawl(
             sources.CrawlLimits, [f"pages={pages}", f"depth={depth}", f"delay={delay}", *(limit or [])]
         )
     plan = sources.CrawlPlan(
-        address, out, scope, tuple(include or ()), tuple(exclude or ()), contact, keep_others, guard, names, limits
-    )
+        address, out, scope, tuple(include or ()), tuple(exclude or ()), contact, keep_others, guard, names, limits,
+        _read_seeds(seeds or []),
+    )  # fmt: skip
     with progress_bar(quiet or as_json) as on_progress:
         report = sources.crawl(plan, on_progress)
     if as_json:
@@ -115,6 +123,17 @@ def crawl(
     if not report.pages:
         hint = "; to crawl it anyway, use --allow loopback, --allow private or a range" if _may_allow(report) else ""
         fail(f"{plan.root} gave no page: {report.root}{hint}.")
+
+
+def _read_seeds(files: list[Path]) -> tuple[str, ...]:
+    """Return the addresses of all files; say how many lines are none."""
+    urls: dict[str, None] = {}
+    for file in files:
+        found = sources.read_seeds(file)
+        urls.update(dict.fromkeys(found.urls))
+        if found.refused:
+            say(f"pagekin: {file}: left out {len(found.refused):,}, such as {found.refused[0][:200]}", err=True)
+    return tuple(urls)
 
 
 def _may_allow(report: Any) -> bool:

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -191,13 +192,18 @@ def up(
     ] = None,
     on: Annotated[str, typer.Option(metavar="HOST", help="Run the nodes whose address names this host.")] = "",
     refresh: Annotated[float, typer.Option(min=0.5, help="Seconds between two requests for fresh labels.")] = 60.0,
+    replay: options.Replay = "",
 ) -> None:
     """Run the routers and sites of a network until Ctrl-C: all that run here, or some."""
     net = routers.Network.load(path)
     for warning in net.warnings:
         say(f"warning: {warning}", err=True)
+    with check_option("--replay"):
+        pattern = web.replay_pattern(replay)
     names = routers.choose_nodes(net, only or [], on)
-    routers.run_network(net, names, processes or hypertext.default_workers(), refresh, _tell, web.web_app)
+    routers.run_network(
+        net, names, processes or hypertext.default_workers(), refresh, _tell, partial(web.web_app, "", pattern)
+    )
 
 
 def _tell(line: str) -> None:

@@ -105,6 +105,17 @@ Content = Annotated[
         help="Take words and links only from this region of a page, e.g. main; the first that it has.",
     ),
 ]
+Obey = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--obey", metavar="noindex|x-robots-tag",
+        help="Leave out pages that ask not to be indexed, in a robots meta element or in the header; repeatable.",
+    ),
+]  # fmt: skip
+MaxPerHost = Annotated[
+    int,
+    typer.Option(min=0, metavar="N", help="Keep so many addresses of each host, those of least hash; 0: all."),
+]
 Replace = Annotated[
     bool, typer.Option("--replace", help="Write over a collection of other sources; without it, that is refused.")
 ]
@@ -180,6 +191,17 @@ Site = Annotated[str, typer.Option(metavar="HOST", help="Only pages of this host
 Since = Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or later: 1996-12-01.")]
 Until = Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or earlier.")]
 Language = Annotated[str, typer.Option(metavar="CODE", help="Only pages in this language: en.")]
+
+# -- of what serves -----------------------------------------------------------------------------------------------------
+
+Replay = Annotated[
+    str,
+    typer.Option(
+        "--replay", metavar="PATTERN",
+        help="Where a web archive shows captures, e.g. https://archive.example/web/{timestamp}/{url}: pages link there "
+        "in place of the live web.",
+    ),
+]  # fmt: skip
 
 # -- of related pages ---------------------------------------------------------------------------------------------------
 

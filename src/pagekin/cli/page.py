@@ -32,6 +32,11 @@ def page(
 
 def print_page(about: dict[str, Any]) -> None:
     """Print a page for people."""
-    date = datetime.fromtimestamp(about["date"], UTC).strftime("%Y-%m-%d") if about.get("date") else ""
+    date = _day(about.get("date", 0))
+    dates = [_day(one) or "unknown date" for one in about.get("capture_dates", ())]
     kinds = sorted(Counter(region["kind"] for region in about.get("regions", ())).items())
-    say(fill_template("page", about=about, date=date, kinds=kinds, most=_SHOWN))
+    say(fill_template("page", about=about, date=date, dates=dates, kinds=kinds, most=_SHOWN))
+
+
+def _day(date: int) -> str:
+    return datetime.fromtimestamp(date, UTC).strftime("%Y-%m-%d") if date else ""

@@ -34,6 +34,8 @@ def read(
     limit: options.Limit = None,
     exclude: options.Exclude = None,
     content: options.Content = None,
+    obey: options.Obey = None,
+    max_per_host: options.MaxPerHost = 0,
     replace: options.Replace = False,
     memory: options.Memory = None,
     as_json: options.SummaryAsJson = False,
@@ -43,6 +45,7 @@ def read(
     plan = make_plan(
         sources, out, base_url, all_captures, strict, parser, workers, limit, exclude, replace, memory, content
     )
+    obey_pages(plan, obey, max_per_host)
     plan.units = engines.require_room(plan, clusters=False, text=False, note=note_of(quiet), index=False)
     with keep_what_was_read(out), progress_bar(quiet or as_json) as tell:
         report = hypertext.read_sources(plan, tell, note_of(quiet))
@@ -70,6 +73,13 @@ def make_plan(
         archives, out, parser, processes, bases, default_base, all_captures, strict, limits,
         exclude=tuple(exclude or ()), content=tuple(content or ()), replace=replace, memory=memory or store.NO_LIMIT,
     )  # fmt: skip
+
+
+def obey_pages(plan: "hypertext.ReadPlan", obey: list[str] | None, max_per_host: int) -> None:
+    """Add to a plan what --obey and --max-per-host leave out."""
+    for way in obey or ():
+        check_choice("--obey", way, hypertext.OBEYED)
+    plan.obey, plan.max_per_host = tuple(sorted(set(obey or ()))), max_per_host
 
 
 def opt_outs_of_file(file: Path | None) -> "hypertext.OptOuts":

@@ -10,6 +10,7 @@ import typer
 
 from pagekin import collection as collection_room
 from pagekin import labels, routers, web
+from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, check_option, fail, say
 from pagekin.errors import PagekinError
 
@@ -30,14 +31,7 @@ def serve(
             help="The address at which browsers reach it, if a proxy stands in front, e.g. https://find.example/below/.",
         ),
     ] = "",
-    replay: Annotated[
-        str,
-        typer.Option(
-            metavar="PATTERN",
-            help="Where a web archive shows captures, e.g. https://archive.example/web/{timestamp}/{url}: pages link there "
-            "in place of the live web.",
-        ),
-    ] = "",
+    replay: options.Replay = "",
 ) -> None:
     """Serve a collection as a web site. Browse, search, related pages; also a leaf router that a network can take in."""
     serve_collection(collection, host, port, name or collection.stem, processes, public_url=public_url, replay=replay)

@@ -14,8 +14,9 @@ from .directory import (
     load_directory,
     read_listings,
 )
-from .documents import DOCUMENTS_TREE, document_of, find_documents, fold_documents
+from .documents import DOCUMENTS_TREE, document_of, document_tree, find_documents, fold_documents
 from .following import FollowedTrees, follow_trees
+from .furniture import is_furniture
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, put_trees, read_trees
 from .kept_names import NO_NAMES, KeptNames, write_names
 from .links import link_similarity, page_graph
@@ -71,10 +72,12 @@ __all__ = [
     "complete_link",
     "count_terms",
     "document_of",
+    "document_tree",
     "familial_distance",
     "find_documents",
     "fold_documents",
     "follow_trees",
+    "is_furniture",
     "link_similarity",
     "load_directory",
     "make_trees",

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import STOP_WORDS
+from pagekin.clusters.furniture import is_furniture
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
 from pagekin.clusters.naming import Candidate
 from pagekin.clusters.products import NOBODY, title_parts
-from pagekin.clusters.shown import ShownPhrases, is_furniture
+from pagekin.clusters.shown import ShownPhrases
 from pagekin.hypertext import fold_case
 from pagekin.text import tokens
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +20,7 @@ from pagekin.bags import (
     is_telling,
     make_vocabulary,
 )
+from pagekin.clusters.furniture import is_furniture
 from pagekin.clusters.levels import Rows
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, PhraseFinder, Phrases, find_phrases
 from pagekin.clusters.products import Products, find_products
@@ -60,19 +60,6 @@ _NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
 """A name begins with a letter, and has three at least, or two large ones."""
 _BEFORE = re.compile(r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big|Time|First|General|Good) )$")
 """Stop words that begin names, if they are written large: New Zealand."""
-_FURNITURE = [
-    line
-    for line in Path(__file__).with_name("furniture.txt").read_text(encoding="utf-8").splitlines()
-    if not line.startswith("#")
-]
-_WHOLE_FURNITURE = frozenset(line.removesuffix(" …") for line in _FURNITURE)
-_KINDS = tuple(line.removesuffix("…") for line in _FURNITURE if line.endswith(" …"))
-
-
-def is_furniture(form: str) -> bool:
-    """Return whether pages show a phrase whatever they are about."""
-    folded = fold_case(form)
-    return folded in _WHOLE_FURNITURE or folded.startswith(_KINDS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.clusters import Suggestions
+from pagekin.clusters import Suggestions, is_furniture
 from pagekin.labels import ContentLabel
 from pagekin.store import Array
 from pagekin.text import Query, analyse, asked_forms, form_of, tokens
@@ -17,6 +17,8 @@ _ENOUGH = 5
 """A term is suggested if so many documents match the query with it."""
 _INSIDE = 0.5
 """The share of a narrower term's documents that match the query, at least."""
+_BROADER = 1.5
+"""How many times as many documents as the query a broader term matches, at least."""
 _LOOKED_AT = 3
 """How many times as many suggestions as are wanted are looked at, since some are of no use."""
 _FEWEST = 3
@@ -165,6 +167,10 @@ class AddedTerms:
         """Return whether enough documents are left with the term, and fewer than without."""
         return min(_ENOUGH, self._most) <= self._count(term)[0] < max(self._most, 2)
 
+    def is_broader(self, term: str) -> bool:
+        """Return whether the term is useful and more documents match it than the query."""
+        return self.is_useful(term) and self._count(term)[1] > _BROADER * self._most
+
     def is_narrower(self, term: str) -> bool:
         """Return whether the term is useful, fewer documents match it than the query, and most of these match the query."""
         both, alone = self._count(term)
@@ -182,13 +188,16 @@ def without_own_words(
     seen = {form for _attribute, form in asked_forms(query)}
     found = suggest(_LOOKED_AT * count + len(seen))
     lists: dict[str, tuple[str, ...]] = {}
-    for kind in ("narrower", "collocated", "broader"):
-        is_fit = (added.is_narrower if kind == "narrower" else added.is_useful) if added else lambda _term: True
+    fits = {"narrower": added.is_narrower, "broader": added.is_broader, "collocated": added.is_useful} if added else {}
+    # What turns out to be no broader goes with the query all the same, so that is asked last.
+    others = {"narrower": more, "broader": (), "collocated": found.broader if added else ()}
+    for kind in ("narrower", "broader", "collocated"):
+        is_fit = fits.get(kind, lambda _term: True)
         kept: list[str] = []
-        for word in [*getattr(found, kind), *(more if kind == "narrower" else ())]:
+        for word in [*getattr(found, kind), *others[kind]]:
             forms = {form_of(one) for one in tokens(word)}
             key = forms if len(forms) == 1 else {word}
-            if len(kept) < count and not forms <= seen and not key <= seen and is_fit(word):
+            if len(kept) < count and not (forms <= seen or key <= seen or is_furniture(word)) and is_fit(word):
                 kept.append(word)
                 seen |= key
         lists[kind] = tuple(kept)

@@ -1,8 +1,11 @@
-"""What a build on Spark will cost: reading is spread over the cores of a cluster, all that follows is the work of one task."""
+"""What a build on Spark will cost: what is spread over the cores of a cluster, and what is the work of one task."""
 
 from dataclasses import dataclass
 
 from pagekin.engines.costs import BuildCosts, Trial, carry_on_trials
+
+CLUSTER_STAGES = ("neighbours", "clusters", "joining", "names", "topics", "label")
+"""Stages of the local engine that are the work of one task on a cluster, too."""
 
 
 @dataclass(frozen=True)
@@ -15,34 +18,42 @@ class ClusterCosts:
     reading_core_hours: float
     reading_hours: float
     """With all cores."""
-    building_hours: float
-    """Of the one task that makes the collection of the parts, on one core."""
+    shard_core_hours: float
+    """Of bags, links, signatures, lists and search indexes, which are made by shard."""
+    merging_hours: float
+    """Of the one task that makes the corpus of the parts, on one core."""
+    clusters_hours: float
+    """Of the one task that makes clusters and names beside the shards, on one core."""
     building_memory: int
-    """Bytes of memory for that task."""
+    """Bytes of memory for each of these tasks."""
     building_disk: int
-    """Bytes on the temporary disk of the machine that it runs on: parts and collection."""
+    """Bytes on the temporary disk of the machine that they run on."""
     parts: int
-    """Bytes of the parts: what reading writes to the job's folder, and the last task reads from it."""
+    """Bytes of the parts: what reading writes to the job's folder, and merging reads from it."""
     collection: int
     """Bytes of the collection."""
     sample: Trial
 
     @property
     def hours(self) -> float:
-        """Return the time from beginning to end."""
-        return self.reading_hours + self.building_hours
+        """Return the time from beginning to end, with at least as many shards as cores."""
+        spread = (self.shard_core_hours + self.clusters_hours) / self.cores
+        return self.reading_hours + self.merging_hours + max(self.clusters_hours, spread)
 
 
 def divide_costs(costs: BuildCosts, cores: int) -> ClusterCosts:
     """Return what a build will take of a cluster, from what it would take on one core."""
-    reading = costs.seconds.get("reading", 0.0) / 3600
+    reading, merging = (costs.seconds.get(name, 0.0) / 3600 for name in ("reading", "merging"))
+    clusters = sum(costs.seconds.get(name, 0.0) for name in CLUSTER_STAGES) / 3600
     return ClusterCosts(
         pages=costs.pages,
         html_bytes=costs.html_bytes,
         cores=cores,
         reading_core_hours=reading,
         reading_hours=reading / cores,
-        building_hours=costs.total_seconds / 3600 - reading,
+        shard_core_hours=costs.total_seconds / 3600 - reading - merging - clusters,
+        merging_hours=merging,
+        clusters_hours=clusters,
         building_memory=costs.memory,
         building_disk=costs.disk_meanwhile,
         parts=costs.disk_meanwhile - costs.disk,

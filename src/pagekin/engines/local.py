@@ -160,7 +160,7 @@ def build_into(
                 _follow(corpus, before, recipe.clusters, workshop, stages, threads, note) if before and follow else []
             )
             trees = trees or make_trees(corpus, recipe.clusters, None, stages.tell, threads, recipe.names, workshop)
-            facts |= _tree_facts(writer, corpus, trees, before, threads, stages, workshop, added)
+            facts |= write_tree_facts(writer, corpus, trees, before, threads, stages, workshop, added)
     stages.tell("saving", 0.0)
     writer.commit(facts)
     stages.tell("saving", 1.0)
@@ -271,7 +271,7 @@ def cluster_collection(
         with TemporaryDirectory(dir=writer.work) as folder:
             workshop = BagWorkshop(corpus, Path(folder), threads, memory=memory)
             trees = make_trees(corpus, settings, directory, stages.tell, threads, names, workshop)
-            facts = _tree_facts(writer, corpus, trees, corpus.kin, threads, stages, workshop)
+            facts = write_tree_facts(writer, corpus, trees, corpus.kin, threads, stages, workshop)
         writer.note_kept({"recipe": names_to_keep(names)})
         _commit(writer, corpus, facts, (TREE_ARRAYS, LABEL_ARRAYS, THESAURUS_ARRAYS))
     return trees
@@ -286,7 +286,7 @@ def label_collection(path: Path, added: Sequence[AddedTerm], threads: int = 1) -
         _commit(writer, corpus, put_label(writer, corpus, trees, corpus.kin, added, threads), (LABEL_ARRAYS,))
 
 
-def _tree_facts(
+def write_tree_facts(
     writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, threads: int, stages: Stages,
     workshop: BagWorkshop, added: Sequence[AddedTerm] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
@@ -305,20 +305,30 @@ def _index_facts(
     not_citing: npt.NDArray[np.int64] | None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write all arrays of the index; give the facts to add to the manifest."""
+    require_pages(corpus, corpus.kin.path)
+    threads = _thread_count(threads)
+    facts = make_bags(corpus, strategy, writer, stages.tell, not_citing, threads)
+    kin: Kin = writer.view(corpus.facts, corpus.kin)
+    require_bags(facts["bags"], strategy, corpus.kin.path)
+    facts |= make_index(kin, strategy, writer, stages.tell, threads)
+    facts |= {"strategy": strategy.as_dict(), "digest": strategy.digest()}
+    return {"index": facts, "seeds": {**corpus.facts.get("seeds", {}), "signatures": strategy.signature.seed}}
+
+
+def require_pages(corpus: Corpus, out: str | Path) -> None:
+    """Refuse to index a collection without a page; it is to lie at `out`."""
     if not len(corpus):
         skipped = ", ".join(f"{count:,} {reason}" for reason, count in corpus.facts["skipped"].items())
         raise KinError(
             f"there is nothing to index: no page was found, and a page is HTML with status 200. "
-            f"Skipped: {skipped or 'nothing'}. {corpus.kin.path} is left as it was."
+            f"Skipped: {skipped or 'nothing'}. {out} is left as it was."
         )
-    threads = _thread_count(threads)
-    facts = make_bags(corpus, strategy, writer, stages.tell, not_citing, threads)
-    kin: Kin = writer.view(corpus.facts, corpus.kin)
-    if not facts["bags"]:
+
+
+def require_bags(bags: int, strategy: Strategy, out: str | Path) -> None:
+    """Refuse a collection without a bag; it is to lie at `out`."""
+    if not bags:
         raise KinError(
             f"there is nothing to index: no page has a word that counts by the strategy '{strategy.name}'. "
-            f"{corpus.kin.path} is left as it was."
+            f"{out} is left as it was."
         )
-    facts |= make_index(kin, strategy, writer, stages.tell, threads)
-    facts |= {"strategy": strategy.as_dict(), "digest": strategy.digest()}
-    return {"index": facts, "seeds": {**corpus.facts.get("seeds", {}), "signatures": strategy.signature.seed}}

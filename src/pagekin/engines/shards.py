@@ -4,7 +4,7 @@ A shard has the weights, names and documents of the whole, so that shards answer
 they are cut from a collection that was built in one piece.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -105,29 +105,28 @@ def shard_collection(path: Path, shards: int, out: Path, progress: Progress = no
 def _cut(kin: Kin, shards: int, writer: KinWriter, progress: Progress, threads: int) -> dict[str, Any]:
     """Write the shards of a collection into a writer's folder; return the facts about the whole."""
     corpus, trees = Corpus(kin), read_trees(kin)
-    cuts = _plan_cuts(corpus, trees, shards)
+    cuts = plan_cuts(corpus, trees, shards)
     threads = min(threads or default_workers(), default_workers())
     entries = []
     for number, cut in enumerate(cuts):
         progress("shards", number / len(cuts))
         entries.append(_write_shard(corpus, trees, cut, number, len(cuts), writer, threads))
     progress("shards", 1.0)
-    return {**kin.facts, SHARDS: entries}
+    return whole_facts(kin.facts, [open_kin(writer.path / entry["folder"]).facts for entry in entries], entries)
 
 
-def check_cuts(kin: Kin, shards: int) -> None:
-    """Refuse to divide a collection into more shards than it can have."""
-    _plan_cuts(Corpus(kin), read_trees(kin), shards)
+def whole_facts(
+    facts: Mapping[str, Any], of_shards: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]]
+) -> dict[str, Any]:
+    """Return the facts of a collection in shards: those of the whole, but lists and postings as the shards hold them."""
+    said = {**facts, SHARDS: list(entries)}
+    for name, count in (("index", "lists"), ("text", "postings")):
+        if name in facts:
+            said[name] = {**facts[name], count: sum(shard[name][count] for shard in of_shards)}
+    return said
 
 
-def write_shard(kin: Kin, shards: int, number: int, writer: KinWriter, threads: int) -> dict[str, Any]:
-    """Write one of so many shards of a collection into a writer's folder; return what the whole says of it."""
-    corpus, trees = Corpus(kin), read_trees(kin)
-    cut = _plan_cuts(corpus, trees, shards)[number]
-    return _write_shard(corpus, trees, cut, number, shards, writer, threads)
-
-
-def _plan_cuts(corpus: Corpus, trees: Sequence[Tree], shards: int) -> list[Cut]:
+def plan_cuts(corpus: Corpus, trees: Sequence[Tree], shards: int) -> list[Cut]:
     """Return where a collection is divided into shards."""
     if SHARDS in corpus.facts:
         raise ShardError(f"{corpus.kin.path} is in shards already.")
@@ -182,20 +181,34 @@ def _write_shard(
         shard = Corpus(own.view(facts))
         if called:
             facts |= make_text(own, shard, threads=threads, link_texts=called)
-        if trees:
-            mine = [tree.cut(cut.first_page, cut.last_page) for tree in trees]
-            if topics := PageTopics.read(kin):
-                topics.cut(cut.first_page, cut.last_page).put(own)
-            facts |= put_trees(own, mine) | put_label(own, shard, mine, None, None, threads)
+        facts |= cut_trees(kin, trees, cut, own, shard, threads)
         own.commit(facts)
+    return adopt_shard(writer, folder, cut, corpus.url(cut.first_url))
+
+
+def cut_trees(
+    kin: Kin, trees: Sequence[Tree], cut: Cut, writer: KinWriter, shard: Corpus, threads: int
+) -> dict[str, Any]:
+    """Write a shard's part of the trees and topics of `kin`, and its label; return the facts about them."""
+    if not trees:
+        return {}
+    mine = [tree.cut(cut.first_page, cut.last_page) for tree in trees]
+    if topics := PageTopics.read(kin):
+        topics.cut(cut.first_page, cut.last_page).put(writer)
+    return put_trees(writer, mine) | put_label(writer, shard, mine, None, None, threads)
+
+
+def adopt_shard(writer: KinWriter, folder: Path, cut: Cut, first_address: str) -> dict[str, Any]:
+    """Move a shard that was made into the folder of its collection; return what the whole says of it."""
     made = open_kin(folder)
-    name = f"shard-{number}-{made.manifest['checksum'][:12]}.kin"
+    place = made.facts["shard"]
+    name = f"shard-{place['number']}-{made.manifest['checksum'][:12]}.kin"
     writer.adopt(folder, name)
     return {
         "folder": name, "checksum": made.manifest["checksum"], "first_page": cut.first_page,
         "pages": cut.last_page - cut.first_page, "first_document": place["first_document"],
-        "documents": bag_cut.last - bag_cut.first if bag_cut else 0,
-        "first_address": corpus.url(cut.first_url) if number else "",
+        "documents": made.facts["index"]["bags"] if "index" in made.facts else 0,
+        "first_address": first_address if place["number"] else "",
     }  # fmt: skip
 
 

@@ -1,8 +1,9 @@
 """Builds on a Spark cluster: the same bytes as on one machine.
 
-Four stages run as one Spark job: files are cut into units, groups of units are read into parts, one task makes the
-collection of all parts, and a task for each shard cuts that out. The driver plans, watches and puts the manifest in its
-place; no page and no part passes through it.
+Three stages run as one Spark job: files are cut into units, groups of units are read into parts, and one task makes the
+collection of all parts. If it is to be in shards, that task makes the corpus alone, and all that follows is a Spark job for each
+stage, with a task for each shard. The driver plans, watches and puts the manifest in its place; no page and no part passes
+through it.
 """
 
 import contextlib
@@ -11,31 +12,25 @@ import os
 import secrets
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pagekin import __version__
 from pagekin.engines import spark_tasks
 from pagekin.engines.local import BuildRecipe, BuildReport, Stages, check_strategy
+from pagekin.engines.shard_plan import run_stages
+from pagekin.engines.shard_stages import ShardWork
 from pagekin.engines.spark_tasks import BUILT, FILES, GROUPS, READS, Job, pack_units
 from pagekin.engines.targets import prepare_target
 from pagekin.errors import PagekinError
 from pagekin.hypertext import Note, ReadPlan, ReadReport, no_note
 from pagekin.sources import SourceError, Unit, expand_lists, plan_units
-from pagekin.store import (
-    MANIFEST,
-    SHARDS,
-    Progress,
-    Storage,
-    is_remote,
-    make_manifest,
-    no_progress,
-    pack_manifest,
-    parse_manifest,
-)
+from pagekin.store import Progress, is_remote, no_progress, parse_manifest
 
-STAGES = ("starting", "planning", "reading", "building", "shards")
+STAGES = ("starting", "planning", "reading", "building")
 _LOOK_EVERY = 0.5
 """Seconds between two looks at how far Spark is."""
 _LINES = 3
@@ -101,7 +96,7 @@ def build_on_spark(
         result = _run(session, job, files, stages.tell)
         if "error" in result:
             raise (UnreadFilesError if result["unread"] else SourceError)(result["error"])
-        manifest = _manifest_of(result)
+        manifest = bytes(result["manifest"].encode("utf-8", "surrogatepass"))
         target.commit(manifest)
     facts = parse_manifest(manifest, target.out)["facts"]
     for error in result["failed"].values():
@@ -184,28 +179,80 @@ def _run(session: Any, job: Job, files: Sequence[tuple[int, str, str]], progress
     spread = groups.repartitionById(max(4 * slots, 2 * len(files)), groups["spread"])
     reads = spread.mapInArrow(lambda batches: spark_tasks.read_groups(job, batches), READS)
     made = reads.repartition(1).mapInArrow(lambda batches: spark_tasks.build_from_parts(job, batches), BUILT)
-    if job.shards > 1:
-        made = made.repartitionById(job.shards + 1, made["number"])
-        made = made.mapInArrow(lambda batches: spark_tasks.write_shards(job, batches), BUILT)
-    with _watch(session.sparkContext, progress):
-        rows = sorted((int(row["number"]), json.loads(row["result"])) for row in made.collect())
-    result: dict[str, Any] = rows[0][1]
-    return {**result, "shards": [entry for _number, entry in rows[1:]]}
+    with _watch(session.sparkContext, progress, STAGES, f"pagekin-{job.number}"):
+        (row,) = made.collect()
+    result: dict[str, Any] = json.loads(row["result"])
+    if "stages" not in result:
+        return result
+    work = ShardWork(job.recipe, job.shards, job.out, result["stages"])
+    runner = _SparkRunner(session, work, progress)
+    try:
+        return {
+            **result,
+            "manifest": run_stages(work, runner),
+            "seconds": runner.seconds,
+            "bytes_on_disk": runner.sizes,
+        }
+    except StageError as error:
+        return {"unread": False, "error": str(error)}
+    finally:
+        runner.end()
 
 
-def _manifest_of(result: dict[str, Any]) -> bytes:
-    """Return the manifest of the collection: as the last task made it, or of the whole with its shards."""
-    if "manifest" in result:
-        return bytes(result["manifest"].encode("utf-8", "surrogatepass"))
-    facts = parse_manifest(Storage(result["whole"]).read(MANIFEST), result["whole"])["facts"]
-    return pack_manifest(make_manifest({**facts, SHARDS: result["shards"]}, {}))
+class StageError(Exception):
+    """A stage that would fail again; the message says why."""
+
+
+class _SparkRunner:
+    """Runs the tasks of stages, each stage as a Spark job."""
+
+    def __init__(self, session: Any, work: ShardWork, progress: Progress) -> None:
+        self._session, self._work, self._progress = session, work, progress
+        self._threads = ThreadPoolExecutor()
+        self._beside: dict[str, Future[object]] = {}
+        """What runs beside other stages, by the names of job groups."""
+        self.seconds: dict[str, float] = {}
+        """Processor seconds of each stage."""
+        self.sizes: dict[str, int] = {}
+        """Bytes of the arrays of all shards."""
+
+    def run(self, stage: str, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
+        """Run the tasks of a stage; return their results."""
+        return self._run(stage, list(numbers), f"pagekin-{secrets.token_hex(8)}", self._progress)
+
+    def start(self, stage: str, numbers: Iterable[int]) -> Callable[[], object]:
+        """Run the tasks of a stage beside others; return a function that waits for them."""
+        group = f"pagekin-{secrets.token_hex(8)}"
+        self._beside[group] = self._threads.submit(self._run, stage, list(numbers), group, no_progress)
+        return self._beside[group].result
+
+    def _run(self, stage: str, numbers: list[int], group: str, progress: Progress) -> dict[int, dict[str, Any]]:
+        work, version = self._work, __version__
+        places = self._session.range(0, len(numbers), 1, len(numbers))
+        rows = places.mapInArrow(lambda batches: spark_tasks.run_stage(work, version, stage, numbers, batches), BUILT)
+        name = stage.partition(".")[0].replace("_", " ")
+        with _watch(self._session.sparkContext, progress, (name,), group):
+            said = {int(row["number"]): json.loads(row["result"]) for row in rows.collect()}
+        for one in said.values():
+            if "error" in one:
+                raise StageError(one["error"])
+            self.seconds[name] = self.seconds.get(name, 0.0) + one["costs"]["seconds"]
+            for array, size in one["result"].get("bytes", {}).items():
+                self.sizes[array] = self.sizes.get(array, 0) + size
+        return {number: one["result"] for number, one in said.items()}
+
+    def end(self) -> None:
+        """End what still runs beside others."""
+        for group, future in self._beside.items():
+            if not future.done():
+                self._session.sparkContext.cancelJobGroup(group)
+        self._threads.shutdown(cancel_futures=True)
 
 
 @contextlib.contextmanager
-def _watch(context: Any, progress: Progress) -> Iterator[None]:
-    """Tell how far the stages are while they run; when this is interrupted, end them."""
+def _watch(context: Any, progress: Progress, names: Sequence[str], group: str) -> Iterator[None]:
+    """Tell how far the stages of a Spark job are while they run; when this is interrupted, end them."""
     ended = threading.Event()
-    group = f"pagekin-{os.getpid()}-{id(ended)}"
     context.setJobGroup(group, "pagekin build", interruptOnCancel=True)
 
     def watch() -> None:
@@ -214,11 +261,11 @@ def _watch(context: Any, progress: Progress) -> Iterator[None]:
             for job in tracker.getJobIdsForGroup(group):
                 info = tracker.getJobInfo(job)
                 stages = sorted(info.stageIds) if info else []
-                for name, stage in zip(STAGES, stages, strict=False):
+                for name, stage in zip(names, stages, strict=False):
                     if (said := tracker.getStageInfo(stage)) and said.numActiveTasks:
                         progress(name, said.numCompletedTasks / max(said.numTasks, 1))
 
-    progress(STAGES[0], 0.0)
+    progress(names[0], 0.0)
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:

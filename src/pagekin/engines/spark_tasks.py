@@ -1,4 +1,4 @@
-"""What the tasks of a build on Spark do: plan files, read groups of units into parts, make a collection of them, cut it.
+"""What the tasks of a build on Spark do: plan files, read groups of units into parts, merge these, and run stages by shard.
 
 Tasks take and give rows of Arrow batches. What is large lies in the job's folder, on a shared disk or in an object store: the
 parts, as archives, under names that no other attempt has, and for each group that was read to its end a record that names
@@ -6,8 +6,8 @@ its parts. The record is written last, so a group is either read or not; whoever
 """
 
 import contextlib
+import hashlib
 import json
-import secrets
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,24 +17,21 @@ from typing import Any
 from pagekin import __version__
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings, KeptNames
-from pagekin.engines.local import build_collection
-from pagekin.engines.shards import WHOLE, check_cuts, write_shard
+from pagekin.engines.job_folder import JobFolder
+from pagekin.engines.local import BuildRecipe, build_collection
+from pagekin.engines.shard_plan import merge_corpus, run_task
+from pagekin.engines.shard_stages import ShardWork
 from pagekin.errors import PagekinError
-from pagekin.hypertext import ReadPlan, UnitsRead, read_units, units_key
+from pagekin.hypertext import ReadPlan, UnitsRead, code_digest, read_units, units_key
 from pagekin.sources import SourceError, Unit, plan_units
 from pagekin.store import (
     MANIFEST,
-    KinWriter,
     MissingFileError,
     Storage,
     StorageError,
     is_full,
-    on_this_machine,
-    open_kin,
-    publish,
     temporary_folder,
     upload_files,
-    upload_shard,
 )
 
 FILES = "place long, source string, units string"
@@ -44,11 +41,15 @@ GROUPS = "id long, spread int, source string, units string, error string"
 READS = "id long, source string, record string, error string"
 """Groups that were read; the record names the parts."""
 BUILT = "number int, result string"
-"""What came of a build, as JSON: number 0 is the report; the others are shards to be written, or what the whole says of them."""
+"""What came of a task, by its number, as JSON."""
+NUMBERS = "id long"
+"""Places of tasks in a list of numbers."""
 MOST_GROUPS = 1 << 24
 """Groups of one source."""
 _STRIDE = 7
 """Tasks between the first groups of two sources, so that large ones do not meet in one task."""
+_ROOMS = ("store", "sources", "hypertext", "bags", "similarity", "text", "clusters", "labels", "engines")
+"""Rooms whose code decides what stages leave for each other."""
 _SHOWN = 20
 """Files that could not be read which a message names."""
 
@@ -75,6 +76,11 @@ class Job:
     """What tells this job from others that go on from the same parts."""
     version: str = __version__
 
+    @property
+    def recipe(self) -> BuildRecipe:
+        """Return what is made of the pages."""
+        return BuildRecipe(self.strategy, self.clusters, self.text, self.names)
+
 
 class _UnreadError(Exception):
     """A source that cannot be read; the message says why."""
@@ -84,10 +90,10 @@ class WrongVersionError(Exception):
     """Workers with another Pagekin than the driver's."""
 
 
-def _rows(job: Job, batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
+def _rows(version: str, batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of batches, on workers that would write the same bytes as the driver."""
-    if job.version != __version__:
-        raise WrongVersionError(f"workers have Pagekin {__version__}, and the driver has {job.version}")
+    if version != __version__:
+        raise WrongVersionError(f"workers have Pagekin {__version__}, and the driver has {version}")
     for batch in batches:
         yield from batch.to_pylist()
 
@@ -129,7 +135,7 @@ def _reason(error: Exception, job: Job) -> str:
 
 def plan_files(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
     """Cut files into units, and put units that follow one another into groups of about as many bytes."""
-    for row in _rows(job, batches):
+    for row in _rows(job.version, batches):
         place, source = int(row["place"]), str(row["source"])
         first = place * MOST_GROUPS
         try:
@@ -156,7 +162,7 @@ def _group(units: Sequence[Unit], size: int) -> Iterator[list[Unit]]:
 def read_groups(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
     """Read groups of units into parts in the job's folder, unless an earlier attempt or job has done so."""
     store = Storage(job.folder)
-    for row in _rows(job, batches):
+    for row in _rows(job.version, batches):
         record, error = "", str(row["error"])
         if not error:
             try:
@@ -203,12 +209,12 @@ def _read_once(job: Job, store: Storage, units: Sequence[Unit]) -> str:
 
 
 def build_from_parts(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
-    """Make the collection of all parts, by the functions of the local engine.
+    """Make the collection of all parts, by the functions of the local engine; of one in shards, the corpus alone.
 
-    In one piece it goes to its place, but for the manifest; to be cut into shards, to the job's folder. When Spark asks again,
+    In one piece it goes to its place, but for the manifest; the corpus goes to the job's folder. When Spark asks again,
     because the worker died on which it was made, what was made is named again.
     """
-    rows = sorted(_rows(job, batches), key=lambda row: int(row["id"]))
+    rows = sorted(_rows(job.version, batches), key=lambda row: int(row["id"]))
     store, name = Storage(job.folder), f"built/{job.number}.json"
     try:
         result = json.loads(store.read(name))
@@ -216,9 +222,6 @@ def build_from_parts(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
         result = _build_or_refuse(job, rows)
         store.write(name, json.dumps(result).encode())
     yield _batch(BUILT, number=0, result=json.dumps(result))
-    if "whole" in result:
-        for number in range(job.shards):
-            yield _batch(BUILT, number=number + 1, result=result["whole"])
 
 
 def _build_or_refuse(job: Job, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -229,8 +232,9 @@ def _build_or_refuse(job: Job, rows: Sequence[dict[str, Any]]) -> dict[str, Any]
         shown = "\n  ".join(list(failed.values())[:_SHOWN])
         many = f"{len(failed):,} of {len({row['source'] for row in rows}):,} files could not be read"
         return {"unread": True, "error": f"{many}; --max-failed-files is {job.max_failed_files:,}.\n  {shown}"}
+    build = _merge if job.shards > 1 else _build
     try:
-        return {**_build(job, records), "failed": failed}
+        return {**build(job, records), "failed": failed}
     except PagekinError as error:
         if error.fault == "ours" or error.may_pass:
             raise
@@ -238,10 +242,10 @@ def _build_or_refuse(job: Job, rows: Sequence[dict[str, Any]]) -> dict[str, Any]
 
 
 def _build(job: Job, records: Sequence[str]) -> dict[str, Any]:
-    """Build in a temporary folder of this machine; return the report, with the manifest or where the whole lies."""
+    """Build in a temporary folder of this machine; return the report, with the manifest."""
     with temporary_folder("spark") as folder:
         units, reads = _fetch_parts(job, [json.loads(record) for record in records], folder)
-        made = folder / (WHOLE if job.shards > 1 else Path(job.out).name)  # the label has this name
+        made = folder / Path(job.out).name  # the label has this name
         plan = replace(job.plan, out=made, units=units, read_elsewhere=reads, workers=_processors(), replace=True)
         report = build_collection(plan, job.strategy, clusters=job.clusters, text=job.text, names=job.names)
         assert report.read is not None
@@ -249,29 +253,49 @@ def _build(job: Job, records: Sequence[str]) -> dict[str, Any]:
             "seconds": report.seconds, "bytes_on_disk": report.bytes_on_disk,
             "units": report.read.units, "merging": report.read.merging,
         }  # fmt: skip
-        if job.shards > 1:
-            check_cuts(open_kin(made), job.shards)
-            whole = f"{job.folder}/whole-{secrets.token_hex(8)}.kin"
-            publish(made, whole)
-            return {**result, "whole": whole}
         upload_files(made, job.out)
         return {**result, "manifest": (made / MANIFEST).read_bytes().decode("utf-8", "surrogatepass")}
 
 
-def write_shards(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
-    """Write shards of the whole, and bring them to their place; pass the report on."""
-    for row in _rows(job, batches):
-        number, result = int(row["number"]), str(row["result"])
-        if number:
-            with (
-                on_this_machine(result) as whole,
-                temporary_folder("shard") as folder,
-                KinWriter(folder / "made.kin", "pagekin build") as writer,
-            ):
-                entry = write_shard(open_kin(whole), job.shards, number - 1, writer, _processors())
-                upload_shard(writer.path / entry["folder"], job.out)
-            result = json.dumps(entry)
-        yield _batch(BUILT, number=number, result=result)
+def _merge(job: Job, records: Sequence[str]) -> dict[str, Any]:
+    """Merge the parts to the corpus of the whole, unless a job before did; return where stages leave what they make."""
+    work = replace(_work(job), folder=f"{job.folder}/stages-{_key(job, records)}")
+    with temporary_folder("spark") as folder:
+        if not JobFolder(work.folder).find("merge", 0):
+            units, reads = _fetch_parts(job, [json.loads(record) for record in records], folder)
+            merge_corpus(work, replace(job.plan, units=units, read_elsewhere=reads), _processors())
+    merged = JobFolder(work.folder).record("merge", 0)
+    return {"stages": work.folder, **{name: merged.result[name] for name in ("units", "merging")}}
+
+
+def _work(job: Job) -> ShardWork:
+    return ShardWork(job.recipe, job.shards, job.out, job.folder)
+
+
+def _key(job: Job, records: Sequence[str]) -> str:
+    """Return a digest of all that stages depend on: what was read, the settings, the code."""
+    plan = [job.plan.all_captures, job.plan.strict, job.plan.parser, asdict(job.plan.limits), job.plan.content]
+    recipe = [job.strategy.digest(), job.clusters.as_facts() if job.clusters else {}, job.text, job.recipe.to_keep()]
+    digest = hashlib.blake2b(digest_size=16)
+    for said in ([__version__, code_digest(_ROOMS)], plan, recipe, [job.shards, job.out], *records):
+        digest.update(json.dumps(said, sort_keys=True).encode() + b"\n")
+    return digest.hexdigest()
+
+
+def run_stage(
+    work: ShardWork, version: str, stage: str, numbers: Sequence[int], batches: Iterator[Any]
+) -> Iterator[Any]:
+    """Run tasks of a stage, given their places among the numbers; give what is small of what they left."""
+    for row in _rows(version, batches):
+        number = numbers[int(row["id"])]
+        try:
+            left = run_task(work, stage, number, _processors())
+            said: dict[str, Any] = {"result": left.result, "costs": left.costs}
+        except PagekinError as error:
+            if error.fault == "ours" or error.may_pass:
+                raise
+            said = {"error": str(error)}
+        yield _batch(BUILT, number=number, result=json.dumps(said))
 
 
 def _processors() -> int:

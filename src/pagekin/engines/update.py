@@ -119,7 +119,7 @@ def _plan(kin: Kin, path: Path, units: Sequence[Unit], workers: int, memory: Mem
     return ReadPlan(
         [], path, facts["parser"], workers, all_captures=facts["all_captures"], limits=Limits(**facts["limits"]),
         exclude=tuple(facts["exclude"]), content=tuple(facts.get("content", ())), units=tuple(units), replace=True,
-        memory=memory, adds=True,
+        memory=memory, adds=True, obey=tuple(facts.get("obey", ())), max_per_host=facts.get("max_per_host", 0),
     )  # fmt: skip
 
 

@@ -17,6 +17,7 @@ from .columns import CORPUS_ARRAYS, READABLE_TEXT, RECORD_ARRAYS, WORD_ARRAYS, P
 from .corpus import Corpus, Stream, in_shards_error
 from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
+from .journal import code_digest
 from .keeping import Keeping, read_keeping, require_keeping, without_known
 from .language import declared_language
 from .letters import Letter, Ranges, Round
@@ -25,6 +26,7 @@ from .matching import PageChanges, compare_pages, match_pages
 from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
 from .nearest import guess_url, nearest_urls, unknown_url_message
 from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
+from .part import OBEYED
 from .part_records import Part, divide_part, read_part, sum_abouts, write_part
 from .read import (
     PARSERS,
@@ -72,6 +74,7 @@ __all__ = [
     "CORPUS_ARRAYS",
     "LARGEST_PARSED",
     "NO_OPT_OUTS",
+    "OBEYED",
     "PARSERS",
     "READABLE_TEXT",
     "RECORD_ARRAYS",
@@ -125,6 +128,7 @@ __all__ = [
     "check_corpus",
     "check_selector",
     "choose_ranges",
+    "code_digest",
     "common_spellings",
     "common_spellings_of_many",
     "compare_pages",

@@ -333,6 +333,7 @@ class Corpus:
         about |= {
             "captured": True,
             "captures": len(pages),
+            "capture_dates": [int(self.kin["page.date"][one]) for one in pages],
             "title": self.titles.text(page),
             "host": self.hosts.text(int(self.kin["page.host"][page])),
             "date": int(self.kin["page.date"][page]),

@@ -14,7 +14,9 @@ from pagekin.hypertext.string_lists import gather_pieces
 from pagekin.store import Array, KinWriter, batch_ranges, smallest_uint
 
 _STEP = 1 << 22
-_SHARED_FACTS = ("all_captures", "content", "exclude", "language_codes", "limits", "pagekin", "parser", "sources")
+_SHARED_FACTS = (
+    "all_captures", "content", "exclude", "language_codes", "limits", "max_per_host", "obey", "pagekin", "parser", "sources"
+)  # fmt: skip
 """Facts that a cut shares with the whole; others are counts, and its own."""
 
 

@@ -161,7 +161,7 @@ def is_whole(part: Path) -> bool:
 def reading_key(units: Sequence[Unit], settings: Any) -> str:
     """Return a digest of what is read (path, range, size and time of each file) and how, by which code."""
     digest = hashlib.blake2b(digest_size=16)
-    for said in ([__version__, _code_digest()], settings, *map(_identify, units)):
+    for said in ([__version__, code_digest()], settings, *map(_identify, units)):
         digest.update(json.dumps(said, sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
 
@@ -174,10 +174,10 @@ def _identify(unit: Unit) -> list[Any]:
 
 
 @cache
-def _code_digest() -> str:
-    """Return a digest of the code that reads: what an earlier state of it has written may look different."""
+def code_digest(rooms: tuple[str, ...] = ("hypertext", "sources")) -> str:
+    """Return a digest of the code of some rooms, those that read: what an earlier state of it has written may look different."""
     digest = hashlib.blake2b(digest_size=16)
     house = Path(__file__).parents[1]
-    for file in sorted(file for room in ("hypertext", "sources") for file in (house / room).rglob("*.py")):
+    for file in sorted(file for room in rooms for file in (house / room).rglob("*.py")):
         digest.update(file.read_bytes())
     return digest.hexdigest()

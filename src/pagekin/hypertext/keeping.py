@@ -166,14 +166,14 @@ class PartsToMerge(NamedTuple):
 def keep_parts(
     writer: KinWriter, units: Sequence[Unit], parts: list[Path], *, keep: bool | None = None, adds: bool = False,
     opt_outs: OptOuts = NO_OPT_OUTS, expire_before: int = 0, recipe: Mapping[str, Any] | None = None,
-    home: Path | None = None,
+    home: Path | None = None, max_per_host: int = 0,
 ) -> PartsToMerge:  # fmt: skip
     """Return what is to be merged: parts that were read of some units and, with `adds`, those that the collection keeps.
 
     What is opted out, now or earlier, or expired is in none of them. The writer is told to keep them, if that is wanted; the
     fields of `ReadPlan` say when.
     """
-    from pagekin.hypertext.leaving_out import expire, leave_out  # which showing a collection does not need
+    from pagekin.hypertext.leaving_out import cap_hosts, expire, leave_out  # which showing a collection does not need
 
     before = read_keeping(home or writer.path)
     opt_outs = before.opt_outs | opt_outs
@@ -184,6 +184,7 @@ def keep_parts(
     folder.mkdir()
     chosen = expire(whole, expire_before, folder) if expire_before else whole
     chosen = leave_out(chosen, opt_outs, folder) if opt_outs else chosen
+    chosen = cap_hosts(chosen, max_per_host, folder) if max_per_host else chosen
     at_home = [part for part in chosen if home and part.parent == home / KEPT]
     if updatable or opt_outs:
         now = utc_now()

@@ -5,6 +5,7 @@ and answers that it is gone are counted as skipped, and links, redirects and can
 Each record is judged by itself, so it does not matter how records were divided into parts.
 """
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,11 +18,12 @@ import numpy.typing as npt
 from pagekin.hypertext.aliases import Records
 from pagekin.hypertext.opt_outs import OptOuts
 from pagekin.hypertext.part_records import read_part, take_records, write_part
-from pagekin.hypertext.urls import canonical_url
+from pagekin.hypertext.urls import canonical_url, host_of
 from pagekin.store import RaggedBytes
 
-OPTED_OUT, EXPIRED = "opted out", "expired"
+OPTED_OUT, EXPIRED, TOO_MANY = "opted out", "expired", "over the limit of its host"
 _HIDDEN = "(opted out)"
+_SPARE = 1_000
 
 
 class LeftOut(NamedTuple):
@@ -61,6 +63,39 @@ def expire(parts: Sequence[Path], before: int, folder: Path) -> list[Path]:
         what = LeftOut(marked, np.zeros_like(marked), EXPIRED)
         kept.append(_write_without(part, what, folder / f"expired-{number}") if marked.any() else part)
     return kept
+
+
+def cap_hosts(parts: Sequence[Path], most: int, folder: Path) -> list[Path]:
+    """Return parts with at most so many captured addresses of each host: those whose addresses have the least hashes.
+
+    Which these are depends on the addresses alone, so an update leaves the same ones as a build of everything.
+    """
+    least: dict[str, dict[bytes, bytes]] = {}
+    for part in parts:
+        urls = _strings(part, "urls")
+        for url in (urls[place] for place in np.unique(np.load(part / "pages.npy")["url"]).tolist()):
+            of_host = least.setdefault(host_of(url.decode("utf-8", "replace")), {})
+            of_host[url] = hashlib.blake2b(url, digest_size=8).digest()
+            if len(of_host) > 2 * most + _SPARE:
+                _keep_least(of_host, most)
+    stay: set[bytes] = set()
+    for of_host in least.values():
+        _keep_least(of_host, most)
+        stay.update(of_host)
+    kept = []
+    for number, part in enumerate(parts):
+        urls, captured = _strings(part, "urls"), np.unique(np.load(part / "pages.npy")["url"])
+        marked = np.zeros(len(urls), np.bool_)
+        marked[captured] = [urls[place] not in stay for place in captured.tolist()]
+        what = LeftOut(marked, np.zeros_like(marked), TOO_MANY)
+        kept.append(_write_without(part, what, folder / f"capped-{number}") if marked.any() else part)
+    return kept
+
+
+def _keep_least(hashes: dict[bytes, bytes], most: int) -> None:
+    """Leave the addresses with the least hashes, so many of them."""
+    for url in sorted(hashes, key=lambda url: (hashes[url], url))[most:]:
+        del hashes[url]
 
 
 def _seen(part: Path) -> Iterator[tuple[bytes, int]]:

@@ -77,7 +77,9 @@ class Reader(Protocol):
 
 
 # Plain numbers: a flag's own arithmetic takes a microsecond each.
-_CUT_BYTES, _REPLACED = int(PageFlag.CUT_BYTES), int(PageFlag.REPLACED)
+_CUT_BYTES, _REPLACED, _NOINDEX = int(PageFlag.CUT_BYTES), int(PageFlag.REPLACED), int(PageFlag.NOINDEX)
+OBEYED = ("noindex", "x-robots-tag")
+"""Requests of pages not to be indexed that a reading may obey: in a meta element, in the header. Also the reasons of skips."""
 CUTS = {
     _CUT_BYTES: "page_bytes",
     int(PageFlag.CUT_TOKENS): "tokens",
@@ -102,13 +104,17 @@ class PartBuilder:
     """A collector of pages that writes them as one part."""
 
     def __init__(
-        self, reader: Reader, limits: Limits, exclude: Iterable[str] = (), content: Sequence[str] = ()
-    ) -> None:
-        """Leave out pages whose address matches one of the patterns `exclude`; see `keep_content` for `content`."""
+        self, reader: Reader, limits: Limits, exclude: Iterable[str] = (), content: Sequence[str] = (),
+        obey: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        """Leave out pages whose address matches one of the patterns `exclude`; see `keep_content` for `content`.
+
+        What pages ask for that is among `obey`, of `OBEYED`, is done: they are left out, as if they were gone since then.
+        """
         self.reader = reader
         self.limits = limits
         self._excluded = re.compile("|".join(map(fnmatch.translate, exclude)) or r"(?!)")
-        self._content = content
+        self._content, self._obey = content, obey
         self.resolver = Resolver()
         self.tokens = 0
         self.sources: set[str] = set()
@@ -154,6 +160,10 @@ class PartBuilder:
             self._gone.append((number, number, item.date))
         elif self._excluded.match(url):
             self._skip(Skip("excluded", url=url, html=True))
+        elif item.noindex and OBEYED[1] in self._obey:
+            self._skip(Skip(OBEYED[1], url=url, html=True))
+            number = self.resolver.number(url)
+            self._gone.append((number, number, item.date))
         else:
             self._html_records += 1
             html, replaced = to_utf8(item.html, item.content_type)
@@ -243,9 +253,23 @@ class PartBuilder:
             0, len(marks) // 2, 0, len(frame), len(title), len(snippet), 0,
         )  # fmt: skip
 
+    def _drop_noindex(self) -> None:
+        """Leave out the pages that ask for it in a meta element, which is known only when they were read."""
+        rows = np.concatenate(self._rows)
+        stays = (rows["flags"] & _NOINDEX) == 0
+        for row in rows[~stays]:
+            self._skip(Skip(OBEYED[0]))
+            self._gone.append((int(row["url"]), int(row["url"]), int(row["date"])))
+        self._words = [np.concatenate(self._words)[np.repeat(stays, rows["tokens"])]]
+        self._anchors = [np.concatenate(self._anchors)[np.repeat(stays, rows["anchors"])]]
+        self._coded = [coded for coded, stay in zip(self._coded, stays.tolist(), strict=True) if stay]
+        self._rows = [rows[stays]]
+
     def write(self, folder: Path) -> None:
         """Write the part's files into `folder`, which is made."""
         self.flush()
+        if OBEYED[0] in self._obey:
+            self._drop_noindex()
         folder.mkdir()
         words, word_map = _sorted(*pack_strings([*map(_fold_word, self.reader.word_strings()), _PADDING]))
         urls, url_map = _sorted(*self.resolver.urls())

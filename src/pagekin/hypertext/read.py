@@ -86,6 +86,10 @@ class ReadPlan:
     """Leave out pages whose canonical address matches one of these patterns: `*/genindex*`, as `fnmatch` has them."""
     content: tuple[str, ...] = ()
     """Take words and links from what the first of these CSS selectors finds that a page has: see `keep_content`."""
+    obey: tuple[str, ...] = ()
+    """Leave out pages that ask not to be indexed, by these ways of `OBEYED`."""
+    max_per_host: int = 0
+    """Keep at most so many captured addresses of each host, those with the least hashes; 0 means all."""
     units: tuple[Unit, ...] = ()
     """Read these units of the sources, and not all that there are."""
     replace: bool = False
@@ -179,7 +183,7 @@ def read_sources_into(
     started = time.perf_counter()
     merged = keep_parts(
         writer, units, parts, keep=plan.keep, adds=plan.adds, opt_outs=plan.opt_outs, expire_before=plan.expire_before,
-        recipe=plan.recipe, home=plan.home,
+        recipe=plan.recipe, home=plan.home, max_per_host=plan.max_per_host,
     )  # fmt: skip
     report.parts, report.parts_rewritten = len(merged.parts), merged.rewritten
     report.kept_at_home = merged.kept_at_home
@@ -189,6 +193,8 @@ def read_sources_into(
         "limits": asdict(plan.limits),
         "exclude": exclude,
         "content": list(plan.content),
+        **({"obey": sorted(set(plan.obey))} if plan.obey else {}),
+        **({"max_per_host": plan.max_per_host} if plan.max_per_host else {}),
         "sources": merged.sources,
         "pagekin": __version__,
         "seeds": {},  # nothing in reading is left to chance; later stages note theirs here
@@ -206,7 +212,9 @@ def read_sources_into(
 
 def units_key(plan: ReadPlan, units: Sequence[Unit]) -> str:
     """Return a digest of units, the settings by which they are read, and the code that reads: parts of the same key are alike."""
-    return reading_key(units, [plan.parser, asdict(plan.limits), sorted(set(plan.exclude)), plan.content])
+    return reading_key(
+        units, [plan.parser, asdict(plan.limits), sorted(set(plan.exclude)), plan.content, sorted(set(plan.obey))]
+    )
 
 
 def _note_read_elsewhere(plan: ReadPlan, journal: Journal) -> None:
@@ -304,7 +312,7 @@ class _PartWriter:
 
     def _fresh(self) -> PartBuilder:
         plan = self.plan
-        return PartBuilder(make_reader(plan.parser, plan.limits), plan.limits, plan.exclude, plan.content)
+        return PartBuilder(make_reader(plan.parser, plan.limits), plan.limits, plan.exclude, plan.content, plan.obey)
 
     def read(self, task: Task) -> tuple[int, int]:
         """Read one unit, or what is missing of it; return (where it stopped, if its source can tell, how many items it has)."""

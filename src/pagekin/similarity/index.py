@@ -11,7 +11,6 @@ from pagekin.errors import PagekinError
 from pagekin.similarity.makers import Maker, make_maker
 from pagekin.similarity.packed import (
     MOST_DOCUMENTS,
-    PackedLists,
     bucket_bits,
     document_bits,
     keeps_single,
@@ -36,45 +35,44 @@ Pairs = npt.NDArray[np.uint64]
 
 
 def make_index(
-    kin: Kin, strategy: Strategy, writer: KinWriter, progress: Progress = no_progress, threads: int = 1
-) -> dict[str, Any]:
+    kin: Kin, strategy: Strategy, writer: KinWriter, progress: Progress = no_progress, threads: int = 1,
+    of_shard: bool = False,
+) -> dict[str, Any]:  # fmt: skip
     """Write the `signature.rows` and `list.*` arrays for the bags of `kin`; give the facts about them.
 
     `signature.rows` is the paper's H: m values for each document in order. `list.*` is I: for each position the documents of
-    each value, as `pagekin.similarity.packed` describes.
+    each value, as `pagekin.similarity.packed` describes. A shard keeps all lists: documents of others may have its values.
     """
     maker = make_maker(strategy.signature)
     progress("signing", 0.0)
     rows = _sign(kin, maker, writer, progress, threads)
-    leaves_out = leaves_out_singles(len(rows))
+    leaves_out = leaves_out_singles(len(rows)) and not of_shard
     may = Bags(kin).inlinks >= strategy.signature.min_inlinks
+    return _invert(rows, may, leaves_out, writer, progress, threads)
+
+
+def cut_index(
+    kin: Kin, first: int, last: int, strategy: Strategy, writer: KinWriter, threads: int = 1
+) -> dict[str, Any]:
+    """Write the signatures of the documents `first` to `last` of a collection, and lists of them; give the facts."""
+    rows = np.asarray(kin["signature.rows"]).reshape(-1, make_maker(strategy.signature).m)[first:last]
+    stored = writer.create("signature.rows", np.uint32)
+    for start, stop in batch_ranges(np.arange(len(rows) + 1) * rows.shape[1], _BATCH_ENTRIES):
+        stored.append(np.asarray(rows[start:stop]).reshape(-1))
+    may = Bags(kin).inlinks[first:last] >= strategy.signature.min_inlinks
+    return _invert(rows, may, False, writer, no_progress, threads)
+
+
+def _invert(
+    rows: Array, may: Array, leaves_out: bool, writer: KinWriter, progress: Progress, threads: int
+) -> dict[str, Any]:
+    """Write the lists of signatures; with `leaves_out` most lists of one are left out."""
 
     def invert(first: int, last: int) -> list[Pairs]:
         columns = np.ascontiguousarray(rows[:, first:last].T)
         return [sort_pairs(column, may, leaves_out and not keeps_single(j)) for j, column in enumerate(columns, first)]
 
     return _write_lists(rows.shape, may, invert, leaves_out, writer, progress, threads)
-
-
-def cut_index(
-    kin: Kin, first: int, last: int, strategy: Strategy, writer: KinWriter, threads: int = 1
-) -> dict[str, Any]:
-    """Write the signatures of the documents `first` to `last` of a collection, and lists of them; give the facts.
-
-    The lists are the whole's without other documents: a value that one document of the shard has may be shared with others.
-    """
-    every = np.asarray(kin["signature.rows"]).reshape(-1, make_maker(strategy.signature).m)
-    rows = every[first:last]
-    stored = writer.create("signature.rows", np.uint32)
-    for start, stop in batch_ranges(np.arange(len(rows) + 1) * rows.shape[1], _BATCH_ENTRIES):
-        stored.append(np.asarray(rows[start:stop]).reshape(-1))
-    whole = PackedLists.of(kin, len(every))
-    may = Bags(kin).inlinks[first:last] >= strategy.signature.min_inlinks
-
-    def cut(start: int, stop: int) -> list[Pairs]:
-        return [cut_pairs(whole.pairs(j), first, last) for j in range(start, stop)]
-
-    return _write_lists(rows.shape, may, cut, leaves_out_singles(len(every)), writer, no_progress, threads)
 
 
 def _write_lists(
@@ -129,12 +127,6 @@ def sort_pairs(column: Array, may: Array, leaves_out: bool) -> Pairs:
     pairs = keys_of(column[answers]).astype(np.uint64) << _HALF | answers
     pairs.sort()
     return pairs
-
-
-def cut_pairs(pairs: Pairs, first: int, last: int) -> Pairs:
-    """Return the pairs of the documents `first` to `last`, numbered from 0."""
-    documents = pairs & _LOW
-    return pairs[(documents >= np.uint64(first)) & (documents < np.uint64(last))] - np.uint64(first)
 
 
 def are_shared(pairs: Pairs) -> npt.NDArray[np.bool_]:

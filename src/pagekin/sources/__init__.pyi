@@ -22,6 +22,7 @@ from .robot import crawl
 from .robot.addresses import clean_url, has_credentials
 from .robot.plan import SCOPES, CrawlError, CrawlLimits, CrawlPlan
 from .robot.report import CrawlReport
+from .robot.seeds import Seeds, read_seeds
 from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "RecordPlace",
     "Redirect",
     "Revisit",
+    "Seeds",
     "Skip",
     "SourceError",
     "Unit",
@@ -58,6 +60,7 @@ __all__ = [
     "list_folder",
     "parse_limits",
     "plan_units",
+    "read_seeds",
     "read_unit",
     "site_of",
     "split_port",

@@ -3,7 +3,17 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from pagekin.sources.http import GONE, HTML_TYPES, REDIRECTS, BodyError, decode_body, looks_like_html, media_type
+from pagekin.sources.http import (
+    GONE,
+    HTML_TYPES,
+    REDIRECTS,
+    ROBOTS_HEADER,
+    BodyError,
+    decode_body,
+    forbids_indexing,
+    looks_like_html,
+    media_type,
+)
 from pagekin.sources.items import Gone, Item, Page, RecordPlace, Redirect, Skip
 from pagekin.sources.limits import Limits
 
@@ -21,7 +31,7 @@ class Capture:
     status: int | None
     """None if the record has no readable status line."""
     header: Callable[[str], str]
-    """Returns the value of an HTTP header, or an empty string."""
+    """Returns the value of an HTTP header, or an empty string; of X-Robots-Tag all values, one on each line."""
     length: int
     """Bytes of the body, as the record's header says."""
     read: Callable[[int], bytes]
@@ -81,4 +91,5 @@ def _read_page(capture: Capture, content_type: str, limits: Limits) -> Iterator[
         yield capture.skip("not html", "no type")
     else:
         place = RecordPlace(capture.where, capture.offset)
-        yield Page(capture.url, body, content_type, capture.date, cut or len(raw) < capture.length, place)
+        noindex = forbids_indexing(capture.header(ROBOTS_HEADER))
+        yield Page(capture.url, body, content_type, capture.date, cut or len(raw) < capture.length, place, noindex)

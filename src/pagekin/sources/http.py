@@ -23,6 +23,9 @@ _MOST_CODINGS = 4
 _DIGITS = re.compile(r"\d{4}|\d{6}|\d{8}|\d{10}|\d{12}|\d{14}|\d{17}", re.ASCII)
 _YEAR_MONTH = re.compile(r"\d{4}-\d{2}", re.ASCII)
 
+_VALUED_RULES = frozenset({"unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"})
+"""Rules of X-Robots-Tag that have a value after a colon, where others have the name of a robot before it."""
+ROBOTS_HEADER = "X-Robots-Tag"
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 GONE = frozenset({404, 410})
 """What a server answers when there is no such page, or no more."""
@@ -41,6 +44,19 @@ class BodyError(Exception):
 def media_type(content_type: str) -> str:
     """Return the type of a Content-Type header without its parameters, in lower case."""
     return content_type.partition(";")[0].strip().lower()
+
+
+def forbids_indexing(robots: str, product: str = "pagekin") -> bool:
+    """Return whether values of X-Robots-Tag, one on each line, ask not to index a page: all robots, or one of our name."""
+    for line in robots.lower().splitlines():
+        robot = "*"
+        for part in line.split(","):
+            name, colon, rest = (piece.strip() for piece in part.partition(":"))
+            if colon and name not in _VALUED_RULES:
+                robot, name = name, rest
+            if name in ("noindex", "none") and robot in ("*", product):
+                return True
+    return False
 
 
 def looks_like_html(body: bytes) -> bool:

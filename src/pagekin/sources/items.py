@@ -42,6 +42,8 @@ class Page:
     cut: bool = False
     """The end of the body is missing: it was over the limit, or its record or compression ends early."""
     place: RecordPlace = NO_PLACE
+    noindex: bool = False
+    """The header X-Robots-Tag asks not to index it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
 
 from pagekin.sources.captures import Capture, is_http_url, plain_url, read_capture
 from pagekin.sources.growth import FREE, FREE_IN_ALL, PIECE, SMALL, STEP, BombError, Growth, MeteredFile
-from pagekin.sources.http import GONE, unix_time
+from pagekin.sources.http import GONE, ROBOTS_HEADER, unix_time
 from pagekin.sources.items import BOMB, Gone, Item, Page, Revisit, Skip, end_record
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import (
@@ -266,6 +266,8 @@ def read_record(record: WarcRecord, where: str, limits: Limits) -> Iterator[Item
         return
 
     def header(name: str) -> str:
+        if name == ROBOTS_HEADER and kind == WarcRecordType.response and http is not None:
+            return "\n".join(value for key, value in http.astuples() if key.lower() == name.lower())
         return (http.get(name) or "") if http is not None else ""
 
     capture = Capture(url, where, offset, date, status, header, record.content_length, record.reader.read)

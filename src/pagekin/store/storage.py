@@ -170,6 +170,11 @@ class Storage:
         ):
             return bytes(stream.read())
 
+    def read_part(self, name: str, start: int, size: int) -> bytes:
+        """Return a part of what a file holds."""
+        with _reaching(self._address_of(name)), self._system.open_input_file(self._path(name)) as file:
+            return bytes(file.read_at(size, start))
+
     def write(self, name: str, data: bytes) -> None:
         """Write a small file."""
         with self._writing(name) as stream:

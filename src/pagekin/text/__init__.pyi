@@ -6,7 +6,7 @@ from .filters import is_of_site, keep_pages, language_code, site_name
 from .fitness import is_outdated, unfit_reason
 from .index import TEXT_ARRAYS, Hits, TextIndex
 from .link_texts import LinkTexts, cut_link_texts
-from .make import make_text
+from .make import make_link_texts, make_text
 from .misspelt import NearWords, distances
 from .originals import Originals
 from .plain import FormParts
@@ -67,6 +67,7 @@ __all__ = [
     "keep_pages",
     "language_code",
     "largest_score",
+    "make_link_texts",
     "make_snippet",
     "make_text",
     "parse_query",

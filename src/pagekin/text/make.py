@@ -35,6 +35,22 @@ def make_text(
     from pagekin.hypertext import default_workers
 
     threads = min(threads or default_workers(), default_workers())
+    forms = _put_forms(writer, corpus, progress)
+    entries = _make_postings(writer, corpus, forms, link_texts, progress, threads)
+    return {"text": {**_facts(corpus, forms), "postings": entries}}
+
+
+def make_link_texts(
+    writer: KinWriter, corpus: Corpus, progress: Progress = lambda _s, _p: None
+) -> dict[str, Any]:  # fmt: skip
+    """Write what `cut_link_texts` reads: the part of a full-text index that shards cannot make alone; return the facts."""
+    forms = _put_forms(writer, corpus, progress)
+    put_link_texts(writer, corpus, forms)
+    return {"text": _facts(corpus, forms)}
+
+
+def _put_forms(writer: KinWriter, corpus: Corpus, progress: Progress) -> Forms:
+    """Write the forms of a corpus's terms, and return them."""
     forms = form_table(corpus, lambda share: progress("forms", share))
     data, offsets = pack_strings([name.encode() for name in forms.names])
     writer.put("form.bytes", data)
@@ -42,15 +58,16 @@ def make_text(
     writer.put("form.of_term", forms.of_term)
     if forms.same is not None:
         writer.put("form.same", forms.same)
-    entries = _make_postings(writer, corpus, forms, link_texts, progress, threads)
-    facts = {
+    return forms
+
+
+def _facts(corpus: Corpus, forms: Forms) -> dict[str, Any]:
+    return {
         "analyser": ANALYSER,
         "pages": len(corpus),
         "forms": len(forms.names),
-        "postings": entries,
         "corpus": {name: _checksum(np.asarray(corpus.kin[name])) for name in WORD_ARRAYS},
     }
-    return {"text": facts}
 
 
 def _checksum(values: Array) -> str:

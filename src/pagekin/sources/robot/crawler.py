@@ -94,8 +94,14 @@ class Crawler:
             frontier.set_fact("roots", self.scope.roots)
             frontier.set_fact("archived", self.archive.length)
             frontier.add([Entry(plan.root, place_of(plan.root).origin, 0, "", "")], 1, 1)
+            seeds = [Entry(url, place_of(url).origin, 0, "", "", self._refuse_seed(url)) for url in plan.seeds]
+            frontier.add(seeds, self.limits.queries, self.limits.addresses)
         self._active = frontier.queued_origins(self.limits.depth)
         self.pages, self.requests, self.bytes = frontier.totals()
+
+    def _refuse_seed(self, url: str) -> str:
+        """Return why an address of a list is not fetched, or an empty string."""
+        return self.scope.reason_outside(url) or trap_reason(url, self.limits)
 
     def close(self) -> CrawlReport:
         """End this run and return the report. A crawl that ended without a page leaves no files."""
@@ -246,7 +252,8 @@ class Crawler:
         if len(entry.hops) - len(entry.hops.rstrip("R")) >= self.limits.redirects:
             self._record(entry, "many redirects", exchange)
             return
-        if not entry.hops.strip("R") and target not in self.scope.roots and not has_credentials(target):
+        is_root = not entry.hops.strip("R") and entry.url in self.scope.roots  # and no address of a list
+        if is_root and target not in self.scope.roots and not has_credentials(target):
             self.scope.add_root(target)  # the target of the root's own redirect is what the user meant
         discovery = self._discover(target, entry.depth, entry.hops + "R", entry.url)
         self._record(entry, "redirect", exchange, discoveries=[discovery])

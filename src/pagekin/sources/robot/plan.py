@@ -65,6 +65,8 @@ class CrawlPlan:
     guard: Guard = field(default_factory=Guard)
     names: dict[tuple[str, int], str] = field(default_factory=dict)
     limits: CrawlLimits = field(default_factory=CrawlLimits)
+    seeds: tuple[str, ...] = ()
+    """Further addresses to begin with; those outside the scope are refused like links."""
 
     @property
     def user_agent(self) -> str:
@@ -85,7 +87,7 @@ class CrawlPlan:
             "include": list(self.include),
             "exclude": list(self.exclude),
             "keep_others": self.keep_others,
-        }
+        }  # not the seeds: those of a later run are added to what waits
 
 
 class CrawlError(PagekinError):

@@ -1,0 +1,86 @@
+"""The folder of a job on a cluster: how tasks that share nothing pass on what they made.
+
+A task leaves a record when it is done, and nothing counts before: the record names the files with the pieces that the task sends
+to others, and the collection of arrays that it keeps. Files have names that no other attempt has, so attempts may run twice,
+die, or come late; whichever record is there, what it names is whole, and the same bytes as any other attempt's.
+"""
+
+import json
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pagekin.store import MissingFileError, Storage, publish
+
+
+class TaskRecord(NamedTuple):
+    """What a task left."""
+
+    result: dict[str, Any]
+    """What is small, for whoever asks."""
+    file: str
+    """The file with the pieces, if there are any."""
+    pieces: dict[str, list[int]]
+    """For each kind of pieces where each of them begins in the file, and where the last ends."""
+    kin: str
+    """The address of a folder of arrays, if there is one."""
+    costs: dict[str, float]
+    """Processor seconds, and bytes received and sent."""
+
+
+class JobFolder:
+    """The folder of a job, on a shared disk or in an object store."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self._store = Storage(address)
+
+    def find(self, stage: str, number: int) -> TaskRecord | None:
+        """Return the record of a task, or None if there is none yet."""
+        try:
+            return TaskRecord(**json.loads(self._store.read(f"{stage}/{number}.json")))
+        except MissingFileError:
+            return None
+
+    def record(self, stage: str, number: int) -> TaskRecord:
+        """Return the record of a task that is done."""
+        found = self.find(stage, number)
+        if found is None:
+            raise LookupError(f"there is no record of the task {number} of the stage {stage}")
+        return found
+
+    def read(self, record: TaskRecord, kind: str, to: int) -> bytes:
+        """Return the piece of a kind that a task sent to another."""
+        begin, end = record.pieces[kind][to : to + 2]
+        return self._store.read_part(record.file, begin, end - begin)
+
+    def write(
+        self, stages: Sequence[str], number: int, result: Mapping[str, Any], pieces: Mapping[str, Sequence[bytes]],
+        kin: Path | None, costs: Mapping[str, float], work: Path,
+    ) -> None:  # fmt: skip
+        """Write all that a task leaves, the record last; it may stand for several stages. `work` is for what is copied."""
+        token = f"{stages[0]}/{number}-{secrets.token_hex(8)}"
+        file, places = "", dict(_places(pieces))
+        if pieces:
+            file = f"{token}.pieces"
+            with (work / "pieces").open("wb") as stream:
+                for some in pieces.values():
+                    stream.writelines(some)
+            self._store.upload(work / "pieces", file)
+        address = ""
+        if kin is not None:
+            address = f"{self.address}/{token}.kin"
+            publish(kin, address)
+        record = TaskRecord(dict(result), file, places, address, dict(costs))
+        for stage in reversed(stages):
+            self._store.write(f"{stage}/{number}.json", json.dumps(record._asdict()).encode())
+
+
+def _places(pieces: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[str, list[int]]]:
+    start = 0
+    for kind, some in pieces.items():
+        places = list(accumulate(map(len, some), initial=start))
+        yield kind, places
+        start = places[-1]

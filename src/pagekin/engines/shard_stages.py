@@ -1,0 +1,388 @@
+"""Stages of a build by shards, from the corpus to merged bags and their links: what one task of each does.
+
+Every function takes a task: its number, what others sent it, and where it may leave something. A stage has a task for each shard,
+or for each of as many ranges of hashes, or one alone. Stages follow one another as `shard_plan` says.
+"""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin import bags
+from pagekin.engines.job_folder import JobFolder
+from pagekin.engines.local import BuildRecipe, require_bags
+from pagekin.hypertext import Corpus, Cut, cut_corpus, widen_corpus
+from pagekin.store import (
+    Array,
+    Kin,
+    KinWriter,
+    RaggedBytes,
+    no_progress,
+    on_this_machine,
+    open_kin,
+    pack_record,
+    unpack_record,
+)
+
+Record = TypeVar("Record", bound=NamedTuple)
+_NO_NUMBERS = np.zeros(0, np.int64)
+
+
+@dataclass(frozen=True)
+class ShardWork:
+    """What all tasks of a build by shards know."""
+
+    recipe: BuildRecipe
+    shards: int
+    out: str
+    """The address of the collection."""
+    folder: str
+    """The address of the folder in which tasks leave what they made, for this input and these settings alone."""
+
+
+@dataclass
+class Task:
+    """One task of a stage: what it works on, and what it leaves."""
+
+    work: ShardWork
+    stage: str
+    number: int
+    room: Path
+    """A folder of its own on the temporary disk."""
+    files: contextlib.ExitStack
+    threads: int = 1
+    sent: dict[str, list[bytes]] = field(default_factory=dict)
+    kept: Path | None = None
+    """A folder of arrays that others will open."""
+    received: int = 0
+
+    @property
+    def job(self) -> JobFolder:
+        """Return the folder by which tasks know of each other."""
+        return JobFolder(self.work.folder)
+
+    @property
+    def round(self) -> int:
+        """Return the round of a stage that has several."""
+        return int(self.stage.partition(".")[2])
+
+    def send(self, kind: str, records: Sequence[Any]) -> None:
+        """Leave a record for each task of a later stage."""
+        self.sent[kind] = [pack_record(record) for record in records]
+
+    def receive(self, stage: str, kind: str, record: type[Record], to: int | None = None) -> list[Record]:
+        """Return what all tasks of a stage sent to this one, or `to` another number, in the order of their numbers."""
+        return [self.receive_from(stage, number, kind, record, to) for number in range(self.work.shards)]
+
+    def receive_from(self, stage: str, number: int, kind: str, record: type[Record], to: int | None = None) -> Record:
+        """Return what one task of a stage sent to this one, or `to` another number."""
+        data = self.job.read(self.job.record(stage, number), kind, self.number if to is None else to)
+        self.received += len(data)
+        return unpack_record(record, data)
+
+    def result(self, stage: str, number: int = 0) -> dict[str, Any]:
+        """Return the small result of a task."""
+        return self.job.record(stage, number).result
+
+    def open(self, stage: str, number: int | None = None) -> Kin:
+        """Open the arrays that a task of an earlier stage kept: of the same number, or of another."""
+        kept = self.job.record(stage, self.number if number is None else number).kin
+        kin = open_kin(self.files.enter_context(on_this_machine(kept)))
+        self.received += sum(kin.bytes_on_disk.values())
+        return kin
+
+    @property
+    def cuts(self) -> list[Cut]:
+        """Return where the whole is divided."""
+        return [Cut(*numbers) for numbers in self.result("merge")["cuts"]]
+
+    @property
+    def bounds(self) -> list[bytes]:
+        """Return the first addresses of all shards but the first."""
+        return [name.encode("latin-1") for name in self.result("merge")["bounds"]]
+
+    def corpus(self) -> Corpus:
+        """Return the corpus of the shard, which knows what its own pages say and name."""
+        return Corpus(self.open("cut"))
+
+    def wide_corpus(self) -> Corpus:
+        """Return the corpus of the shard that also knows what links of other shards say."""
+        base, wide = self.open("cut"), self.open("bags")
+        return Corpus(Kin(base.path, wide.manifest, {**base.arrays, **wide.arrays}))
+
+    def own(self, corpus: Corpus) -> range:
+        """Return the addresses of the shard's range."""
+        cuts = self.url_cuts(corpus)
+        return range(cuts[self.number], cuts[self.number + 1])
+
+    def url_cuts(self, corpus: Corpus) -> list[int]:
+        """Return where the addresses of each shard begin in a corpus, and where the last ends."""
+        return [0, *map(corpus.urls.nearest, self.bounds), len(corpus.urls)]
+
+
+class AddressNames(NamedTuple):
+    """Addresses that travel."""
+
+    data: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.int64]
+
+
+class Flags(NamedTuple):
+    """Answers to a question about addresses."""
+
+    are_true: npt.NDArray[np.bool_]
+
+
+class Hashes(NamedTuple):
+    """Hashes that travel."""
+
+    hashes: npt.NDArray[np.uint64]
+
+
+def keep_record(writer: KinWriter, name: str, record: NamedTuple) -> dict[str, Any]:
+    """Write a named tuple of arrays, to be mapped again; return the fact that says how."""
+    shapes = {}
+    for column, values in zip(record._fields, record, strict=True):
+        array = np.asarray(values)
+        writer.put(f"{name}.{column}", array.reshape(-1))
+        shapes[column] = array.shape
+    return {name: shapes}
+
+
+def kept_record(kin: Kin, name: str, kind: type[Record]) -> Record:
+    """Return a named tuple of arrays that `keep_record` wrote, mapped."""
+    shapes = kin.facts[name]
+    arrays: list[Any] = [kin[f"{name}.{column}"].reshape(shapes[column]) for column in kind._fields]
+    return kind(*arrays)
+
+
+def _range_pieces(hashes: npt.NDArray[np.uint64], count: int) -> list[Hashes]:
+    ranges = bags.ranges_of(hashes, count)
+    return [Hashes(hashes[ranges == number]) for number in range(count)]
+
+
+# -- the corpus ---------------------------------------------------------------------------------------------------------
+
+
+def cut_shard(task: Task) -> dict[str, Any]:
+    """Cut the corpus of a shard out of the whole; ask the others about the addresses and hosts that it names."""
+    cut, task.kept = task.cuts[task.number], task.room / "corpus.kin"
+    with KinWriter(task.kept, "pagekin build") as writer:
+        facts, _numbers = cut_corpus(Corpus(task.open("merge", 0)), cut, writer, _NO_NUMBERS, _NO_NUMBERS)
+        writer.commit(facts)
+    corpus = Corpus(open_kin(task.kept))
+    pieces = []
+    for low, high in pairwise(task.url_cuts(corpus)):
+        offsets = np.asarray(corpus.urls.offsets[low : high + 1], np.int64)
+        pieces.append(AddressNames(np.asarray(corpus.urls.data[offsets[0] : offsets[-1]]), offsets - offsets[0]))
+    task.send("asked", pieces)
+    task.send("hosts", _range_pieces(bags.host_hashes(corpus), task.work.shards))
+    return {"pages": len(corpus), "urls": len(corpus.urls)}
+
+
+def answer(task: Task) -> dict[str, Any]:
+    """Tell all shards which addresses of this one's range have a page, and which hosts of a range of hashes are cut."""
+    corpus = task.corpus()
+    asked = task.receive("cut", "asked", AddressNames)
+    task.send("captured", [Flags(bags.find_captured(corpus, list(RaggedBytes(*names)))) for names in asked])
+    hosts = [part.hashes for part in task.receive("cut", "hosts", Hashes)]
+    names, counts = np.unique(np.concatenate(hosts), return_counts=True)
+    task.send("cut_hosts", [Hashes(np.intersect1d(some, names[counts > 1])) for some in hosts])
+    return {}
+
+
+# -- furniture ----------------------------------------------------------------------------------------------------------
+
+
+def judge(task: Task) -> dict[str, Any]:
+    """Judge the links of a shard, as far as the counts of earlier rounds allow."""
+    corpus = task.corpus()
+    captured = np.concatenate([part.are_true for part in task.receive("answer", "captured", Flags)])
+    cut_hosts = np.concatenate([part.hashes for part in task.receive("answer", "cut_hosts", Hashes)])
+    sums = [bags.sum_tallies(task.receive(f"tally.{number}", "sums", bags.Tally)) for number in range(task.round)]
+    found = bags.judge_links_in_rounds(corpus, task.work.recipe.strategy, captured, cut_hosts, sums)
+    if isinstance(found, bags.Tally):
+        task.send("tally", bags.divide_tally(found, task.work.shards))
+        return {"judged": False}
+    task.kept = task.room / "judged.kin"
+    with KinWriter(task.kept, "pagekin build") as writer:
+        writer.commit(keep_record(writer, "judged", found))
+    return {"judged": True}
+
+
+def tally(task: Task) -> dict[str, Any]:
+    """Add up what shards counted in a round, for a range of keys; tell each what it has to know of it."""
+    stage = f"judge.{task.round}"
+    parts: dict[int, bags.Tally] = {}
+    for number in range(task.work.shards):
+        record = task.job.find(stage, number)
+        if record and not record.result["judged"]:
+            parts[number] = task.receive_from(stage, number, "tally", bags.Tally)
+    total = bags.sum_tallies(parts.values())
+    nothing = total.take(slice(0))
+    task.send(
+        "sums",
+        [
+            bags.select_tally(total, parts[number], bags.ASKED_BY_ALL) if number in parts else nothing
+            for number in range(task.work.shards)
+        ],
+    )
+    return {}
+
+
+def judged_links(task: Task) -> bags.JudgedLinks:
+    """Return the judgement of a shard's links."""
+    judged = kept_record(task.open("judged"), "judged", bags.JudgedLinks)
+    return judged._replace(uses=np.array(judged.uses))  # kernels are compiled for arrays that can be written to
+
+
+# -- bags ---------------------------------------------------------------------------------------------------------------
+
+
+def keep(task: Task) -> dict[str, Any]:
+    """Keep the words and windows of a shard; send those that visit others, and what all shards together decide."""
+    strategy, shards, corpus = task.work.recipe.strategy, task.work.shards, task.corpus()
+    judged = judged_links(task)
+    words = bags.make_vocabulary(corpus, strategy)
+    kept, windows = bags.keep(corpus, strategy, words, judged.uses, task.room, no_progress, task.threads)
+    task.kept = task.room / "kept.kin"
+    with KinWriter(task.kept, "pagekin build") as writer:
+        writer.commit(keep_record(writer, "kept", kept))
+    own = task.own(corpus)
+    is_target = np.ones(len(corpus.urls), np.bool_)
+    is_target[own.start : own.stop] = False
+    batches = bags.emit_visits(corpus, strategy, words, kept, bags.citing_pages(corpus), is_target)
+    visits = bags.reduce_visits(batches, strategy)
+    task.send("visits", bags.divide_visits(visits, task.bounds, strategy))
+    task.send("words", bags.divide_words(bags.count_words(corpus, words), shards))
+    task.send("epoch", [bags.epoch_part(corpus, *judged[1:])])
+    return {"windows": windows.tolist(), "visits": len(visits.target)}
+
+
+def make_bags(task: Task) -> dict[str, Any]:
+    """Merge the bags of a shard from its own pages and the links that visit it."""
+    strategy, base = task.work.recipe.strategy, task.corpus()
+    visits = bags.reduce_visits(task.receive("keep", "visits", bags.Visits), strategy)
+    known = bags.make_vocabulary(base, strategy).hashes
+    strings = RaggedBytes(visits.strings, visits.string_offsets)
+    new_words = [strings[place] for place in np.flatnonzero(~np.isin(visits.hashes, known)).tolist()]
+    citing = RaggedBytes(visits.citing, visits.citing_offsets) if strategy.links.scale else ()
+    task.kept = task.room / "bags.kin"
+    with KinWriter(task.kept, "pagekin build") as writer:
+        facts = widen_corpus(base, citing, new_words, writer)
+        corpus = Corpus(writer.view(facts, base.kin))
+        own, words = task.own(corpus), bags.make_vocabulary(corpus, strategy)
+        raw = bags.merge(
+            corpus, strategy, words, kept_words(task), bags.citing_pages(corpus), task.room, no_progress,
+            task.threads, visits, own,
+        )  # fmt: skip
+        task.send("frequencies", bags.divide_frequencies(bags.count_frequencies(corpus, raw), task.work.shards))
+        task.send("sites", [bags.name_sites(corpus, own, raw.urls)])
+        writer.commit({**facts, **keep_record(writer, "merged", raw)})
+    return {
+        "documents": len(raw.urls),
+        "most_inlinks": int(raw.inlinks.max(initial=0)),
+        "visits": len(visits.target),
+        "entries": len(raw.terms),
+    }
+
+
+def kept_words(task: Task) -> "bags.KeptWords":
+    """Return the kept words of a shard, in arrays of the kinds for which kernels are compiled beforehand."""
+    kept = kept_record(task.open("keep"), "kept", bags.KeptWords)
+    return kept._replace(offsets=np.array(kept.offsets), titles=np.array(kept.titles))
+
+
+def raw_bags(task: Task) -> bags.Raw:
+    """Return the merged bags of a shard."""
+    return kept_record(task.open("bags"), "merged", bags.Raw)
+
+
+def sum_range(task: Task) -> dict[str, Any]:
+    """Add up the frequencies of terms in a range of hashes, and choose the words that show these terms."""
+    parts = task.receive("bags", "frequencies", bags.Frequencies)
+    total = bags.sum_frequencies(parts)
+    task.send("frequencies", [bags.select_frequencies(total, part) for part in parts])
+    task.send("common", [bags.keep_common(total)])
+    shown = bags.choose_shown(task.receive("keep", "words", bags.WordCounts))
+    task.send("shown", [bags.select_shown(shown, part.hashes[: part.limits[0]]) for part in parts])
+    return {
+        "most": int(total.df.max(initial=0)),
+        "totals": total.totals.tolist(),
+        "terms": np.diff(total.limits, prepend=0).tolist(),
+    }
+
+
+def figure(task: Task) -> dict[str, Any]:
+    """Make the figures that all shards go by: where their documents begin, the epoch, the sites."""
+    strategy, shards = task.work.recipe.strategy, range(task.work.shards)
+    merged = [task.result("bags", number) for number in shards]
+    ranges = [task.result("sum", number) for number in shards]
+    totals = np.sum([one["totals"] for one in ranges], axis=0)
+    require_bags(int(totals[0]), strategy, task.work.out)
+    whole = bags.join_epoch_parts(task.receive("keep", "epoch", bags.EpochPart, to=0))
+    most = max(one["most"] for one in ranges)
+
+    def common(number: int) -> Callable[[], bags.Frequencies]:
+        return lambda: task.receive_from("sum", number, "common", bags.Frequencies, to=0)
+
+    identity = bags.identify_epoch_of_ranges(strategy, int(totals[0]), most, [common(one) for one in shards], whole)
+    numbers, rule = bags.number_sites(task.receive("bags", "sites", bags.SiteNames, to=0))
+    task.send("epoch", [whole])
+    task.send("sites", numbers)
+    windows = np.sum([task.result("keep", number)["windows"] for number in shards], axis=0)
+    epoch = {
+        "factor": max(most, 1) + 1, "furniture": len(whole.furniture_offsets) - 1,
+        "navigation": len(whole.navigation), "lists": len(whole.lists_offsets) - 1,
+    }  # fmt: skip
+    return {
+        "firsts": np.cumsum([0, *(one["documents"] for one in merged)]).tolist(),
+        "most": most,
+        "most_inlinks": max(one["most_inlinks"] for one in merged),
+        "site_rule": list(rule),
+        "totals": totals.tolist(),
+        "terms": np.sum([one["terms"] for one in ranges], axis=0).tolist(),
+        "window_words": bags.round_windows(windows),
+        "epoch": {"identity": identity, **epoch},
+    }
+
+
+# -- links --------------------------------------------------------------------------------------------------------------
+
+
+def name_links(task: Task) -> dict[str, Any]:
+    """Find the links of a shard's documents; send them by the names of their targets."""
+    corpus, raw, firsts = task.wide_corpus(), raw_bags(task), task.result("figures")["firsts"]
+    judged = judged_links(task)
+    strategy, citing = task.work.recipe.strategy, bags.citing_pages(corpus)
+    addresses, sources = bags.find_links(corpus, strategy, judged.uses, citing, raw.urls, firsts[task.number])
+    parts = [slice(*np.searchsorted(addresses, pair).tolist()) for pair in pairwise(task.url_cuts(corpus))]
+    task.send("links", [bags.name_links(corpus, addresses[part], sources[part]) for part in parts])
+    return {"links": len(sources)}
+
+
+def number_links(task: Task) -> dict[str, Any]:
+    """Give numbers to the links to a shard's documents, and send them to the shards of those that link."""
+    corpus, raw, firsts = task.wide_corpus(), raw_bags(task), task.result("figures")["firsts"]
+    none: tuple[Array, Array] = (np.zeros(0, np.int64), np.zeros(0, np.uint32))
+    visiting = task.receive("name_links", "links", bags.NamedLinks)
+    found = bags.number_links(corpus, raw.urls, none, visiting, firsts[task.number])
+    task.send("links", bags.divide_links(found, "sources", firsts[1:-1]))
+    return {"links": len(found.targets)}
+
+
+def collect_links(task: Task) -> dict[str, Any]:
+    """Collect the links from a shard's documents; tell the shards of their targets how many each has."""
+    firsts = task.result("figures")["firsts"]
+    out = bags.collect_links(task.receive("number_links", "links", bags.DocumentLinks), "sources")
+    task.kept = task.room / "links.kin"
+    with KinWriter(task.kept, "pagekin build") as writer:
+        writer.commit(keep_record(writer, "out", out))
+    task.send("links", bags.divide_links(bags.count_outlinks(out), "targets", firsts[1:-1]))
+    return {"links": len(out.targets)}

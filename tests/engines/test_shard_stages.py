@@ -1,0 +1,167 @@
+"""A build by shards gives the bytes of a build in one piece that is cut, whatever its tasks suffer."""
+
+import random
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pagekin.bags import Strategy, choose_strategy
+from pagekin.clusters import ClusterSettings
+from pagekin.engines import BuildRecipe, build_here, shard_plan
+from pagekin.engines.job_folder import JobFolder
+from pagekin.engines.shard_plan import merge_corpus, run_stages, run_task
+from pagekin.engines.shard_stages import ShardWork
+from pagekin.hypertext import ReadPlan
+from pagekin.store import KinError, KinWriter, Storage
+from tests.bags.test_order import all_records, make_web
+from tests.bags.webs import record
+
+from .collections import files_of
+from .test_stages import index_web
+
+WHOLE = BuildRecipe(Strategy(), ClusterSettings(), text=True)
+
+
+class TaskDiedError(Exception):
+    """What a task dies of."""
+
+
+class ShufflingRunner:
+    """Runs tasks in this process: in any order, some again beside an attempt that was not done, some after one that died."""
+
+    def __init__(self, work: ShardWork, seed: int, last: str = "") -> None:
+        """Stop when the stage `last` is to begin."""
+        self.work, self.last, self.rng = work, last, random.Random(seed)
+        self.deaths = self.repeats = 0
+
+    def run(self, stage: str, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
+        """Run the tasks of a stage."""
+        if stage == self.last:
+            raise TaskDiedError
+        order = list(numbers)
+        self.rng.shuffle(order)
+        return {number: self._run(stage, number) for number in order}
+
+    def _run(self, stage: str, number: int) -> dict[str, Any]:
+        is_done = JobFolder(self.work.folder).find(stage, number) is not None
+        if not is_done and self.rng.random() < 0.2:
+            self.deaths += 1
+            with pytest.MonkeyPatch.context() as patched, pytest.raises(TaskDiedError):
+                patched.setattr(Storage, "write", self._die)
+                run_task(self.work, stage, number)
+        result = run_task(self.work, stage, number).result
+        if self.rng.random() < 0.2:
+            self.repeats += 1
+            with pytest.MonkeyPatch.context() as patched:
+                patched.setattr(JobFolder, "find", _find_without(stage, number))
+                patched.setattr(JobFolder, "record", _FIND)
+                assert run_task(self.work, stage, number).result == result
+        return result
+
+    def _die(self, *_arguments: object) -> None:
+        raise TaskDiedError
+
+    def start(self, stage: str, numbers: Iterable[int]) -> Callable[[], object]:
+        """Run the tasks of a stage now, or when somebody waits for them."""
+        if self.rng.random() < 0.5:
+            done = self.run(stage, numbers)
+            return lambda: done
+        return lambda: self.run(stage, numbers)
+
+
+_FIND = JobFolder.find
+
+
+def _find_without(stage: str, number: int) -> Callable[..., Any]:
+    """Return a way to find records that does not know the one of a task."""
+    return lambda job, *task: None if task == (stage, number) else _FIND(job, *task)
+
+
+def build_by_shards(
+    plan: ReadPlan, out: Path, shards: int, recipe: BuildRecipe, seed: int = 0, last: str = ""
+) -> ShufflingRunner:
+    """Build a collection by shards in this process."""
+    with KinWriter(out, "test") as writer:
+        work = ShardWork(recipe, shards, str(out), str(writer.resume_folder() / "stages"))
+        runner = ShufflingRunner(work, seed, last)
+        merge_corpus(work, plan, 1)
+        writer.commit_manifest(run_stages(work, runner).encode("utf-8", "surrogatepass"))
+    return runner
+
+
+def assert_same_bytes(mine: Path, expected: Path) -> None:
+    """Compare two collections, and say first which arrays of which shard differ."""
+    made, wanted = files_of(mine), files_of(expected)
+    differ = sorted(made.keys() ^ wanted.keys())
+    assert not [name.partition("-")[2] for name in differ]
+    assert made["manifest.json"].decode().splitlines() == wanted["manifest.json"].decode().splitlines()
+    assert made == wanted
+
+
+def check(plan: ReadPlan, shards: int, recipe: BuildRecipe, folder: Path, seed: int) -> ShufflingRunner:
+    """Build by shards and in one piece, and compare."""
+    build_here(replace(plan, out=folder / "here.kin"), folder / "here.kin", shards, recipe)
+    runner = build_by_shards(plan, folder / "there.kin", shards, recipe, seed)
+    assert_same_bytes(folder / "there.kin", folder / "here.kin")
+    return runner
+
+
+def test_the_demo_web_with_tasks_that_die_and_tasks_that_run_twice(tmp_path: Path) -> None:
+    runner = check(ReadPlan(["demo"], tmp_path / "x.kin"), 3, WHOLE, tmp_path, 1)
+    assert runner.deaths
+    assert runner.repeats
+
+
+def archive_of(records: list[bytes], folder: Path) -> ReadPlan:
+    (folder / "web.warc").write_bytes(b"".join(records))
+    return ReadPlan([str(folder / "web.warc")], folder / "x.kin")
+
+
+SETTINGS = (
+    "",
+    "links.scale=1 anchors.repeat=every weight.distance=log",
+    "content.lead=3 window.kind=syntactic links.scale=0.3 outlinks.scale=0.7 anchors.scale=0.1",
+    "anchors.within_site=off content.furniture=1 links.scale=1 weight.frequency=log",
+)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_small_webs_by_many_strategies(seed: int, tmp_path: Path) -> None:
+    recipe = BuildRecipe(choose_strategy(settings=SETTINGS[seed].split()), None, text=bool(seed % 2))
+    plan = replace(archive_of(all_records(make_web(seed)), tmp_path), all_captures=seed == 1)
+    check(plan, 2 + seed % 2, recipe, tmp_path, seed)
+
+
+def test_a_host_that_is_cut_is_judged_in_rounds(tmp_path: Path) -> None:
+    """All pages are of one host, which has furniture, and an index in sheets that lie in several shards."""
+    check(archive_of(index_web(1), tmp_path), 4, BuildRecipe(Strategy(), None, text=True), tmp_path, 5)
+
+
+def test_a_job_that_was_stopped_goes_on_from_the_stages_that_are_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe = BuildRecipe(Strategy(), None, text=True)
+    plan, there = archive_of(index_web(2), tmp_path), tmp_path / "there.kin"
+    with pytest.raises(TaskDiedError):
+        build_by_shards(plan, there, 2, recipe, last="name_links")
+    assert not (there / "manifest.json").exists()
+
+    def never(_task: object) -> dict[str, Any]:
+        raise AssertionError("a task that was done runs again")
+
+    done = ("cut", "answer", "judge", "tally", "keep", "bags", "sum", "figures")
+    monkeypatch.setattr(shard_plan, "TASKS", {**shard_plan.TASKS, **dict.fromkeys(done, never)})
+    monkeypatch.setattr(shard_plan, "read_sources_into", never)
+    monkeypatch.setattr(ShufflingRunner, "_run", lambda self, *task: run_task(self.work, *task).result)
+    build_by_shards(plan, there, 2, recipe)
+    build_here(replace(plan, out=tmp_path / "here.kin"), tmp_path / "here.kin", 2, recipe)
+    assert_same_bytes(there, tmp_path / "here.kin")
+
+
+def test_a_web_without_a_word_that_counts_is_refused_as_on_one_machine(tmp_path: Path) -> None:
+    pages = [record(f"http://{name}.example/", "the of and") for name in "ab"]
+    with pytest.raises(KinError, match=r"no page has a word that counts .*there\.kin is left as it was"):
+        build_by_shards(archive_of(pages, tmp_path), tmp_path / "there.kin", 2, BuildRecipe(Strategy()))
