@@ -96,8 +96,13 @@ def test_clusters_hold_the_pages_of_their_children(kin: PageIndex) -> None:
 
 def test_earlier_names_of_options_still_work_and_unknown_ones_do_not(kin: PageIndex) -> None:
     url = "http://elements.example/carbon.html"
-    with pytest.warns(DeprecationWarning, match="captured_only"):
+    with pytest.warns(DeprecationWarning) as warned:
         before = kin.related(url, k=5, sites="other", captured_only=True, fold=False)
+    assert [str(one.message).partition("=")[0] for one in warned] == [
+        "related(sites",
+        "related(captured_only",
+        "related(fold",
+    ]
     now = kin.related(url, limit=5, other_sites=True, captured=True, unfold=True)
     assert [hit.url for hit in before] == [hit.url for hit in now]
     with pytest.raises(TypeError, match="depth"):

@@ -196,7 +196,7 @@ def test_days_and_moments_limit_dates(since: Any, until: Any, seconds: tuple[int
         (lambda kin: kin.search("mountain", -1), ServiceError, "limit"),
         (lambda kin: kin.search("mountain", routing="magic"), ServiceError, "routing"),
         (lambda kin: kin.related("http://mountains.example/k2.html", 0), ServiceError, "options.k"),
-        (lambda kin: kin.related("http://mountains.example/k2.html", sites="none"), ServiceError, "sites"),
+        (lambda kin: kin.related("http://mountains.example/k2.html", wish="none"), ServiceError, "wish"),
         (lambda kin: kin.related("http://mountains.example/k3.html"), ServiceError, r"mountains\.kin.*Did you mean"),
         (lambda kin: kin.refine("mountain", 1001), ServiceError, "count"),
         (lambda kin: kin.show("x", [Item("document", "")]), ServiceError, "url"),

@@ -170,6 +170,12 @@ def test_opening_a_door_loads_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_verbs_load_no_compiler_before_they_look_at_their_arguments() -> None:
+    program = "import sys; from pagekin.cli.app import load_verbs; load_verbs(); print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
+
+
 def test_relative_imports_are_not_used() -> None:
     for file in ROOT.rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):

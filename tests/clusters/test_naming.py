@@ -1,17 +1,19 @@
 """Names of topics: phrases that people would write, without what is the site's, the server's or the template's."""
 
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from pagekin.clusters import ClusterSettings, Tree, make_trees
+from pagekin.clusters import ClusterSettings, Tree, make_trees, read_trees
 from pagekin.clusters.make import describe_trees
 from pagekin.clusters.names import NOTICES, choose_phrases
 from pagekin.clusters.naming import Candidate
 from pagekin.clusters.sampling import pages_to_name
 from pagekin.clusters.shown import phrases_of_corpus
 from pagekin.hypertext import Corpus
+from pagekin.store import open_kin
 from tests.bags.webs import read_web
 
 STONES = "granite slate basalt marble gneiss quartz".split()
@@ -249,3 +251,14 @@ def test_a_longer_phrase_is_taken_if_nearly_all_pages_show_it() -> None:
     whole = candidate("Institute of Technology", 0.5, list(range(9)))
     assert choose_phrases([short, whole], 10) == [whole]
     assert choose_phrases([short, candidate("Institute of Technology", 0.5, [0, 1])], 10) == [short]
+
+
+def test_the_demo_webs_topics_are_called_what_they_are_about(demo_kin: Path) -> None:
+    """The demo web is the first map that people see; its sites have names such as Feather Notes."""
+    (tree,) = [one for one in read_trees(open_kin(demo_kin)) if one.name == "clusters"]
+    names = {tree.descriptions[int(node)].name for node in tree.facts["shown"]}
+    assert names >= {"Birds", "Trees", "Elements", "Scientists", "Planets", "Dinosaurs", "Dishes", "Languages"}
+    every = " ".join(one.name for one in tree.descriptions)
+    assert not any(
+        site in every for site in ("Feather", "Notes", "Company", "Shelf", "Album", "Footprints", "Lives in")
+    )

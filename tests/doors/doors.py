@@ -187,21 +187,15 @@ class CommandLine(Door):
     def suggest(self, query: str) -> Form:
         return form_of_hits(self._run("suggest", query, "-k", SIMILAR, "--deadline", 60), total=False)
 
-    def related(
-        self, url: str | tuple[str, ...] = (), html: str = "", method: str = "", sites: str = "", captured_only: bool = False,
-        fold: bool = True, explain: bool = False, **options: Any,
-    ) -> Form:  # fmt: skip
+    def related(self, url: str | tuple[str, ...] = (), html: str = "", **options: Any) -> Form:
         urls = [url] if isinstance(url, str) else url
-        flags = {
-            f"--{method}": method, f"--{sites}-site{'s' * (sites == 'other')}": sites, "--captured": captured_only,
-            "--unfold": not fold, "--explain": explain,
-        }  # fmt: skip
-        chosen = [flag for flag, on in flags.items() if on]
+        flags = [f"--{name.replace('_', '-')}" for name, value in options.items() if value is True]
+        named = {name: value for name, value in options.items() if value is not True}
         if html:
-            answer = self._run("related", "--html", "-", *chosen, "--deadline", 60, given=html, **options)
+            answer = self._run("related", "--html", "-", *flags, "--deadline", 60, given=html, **named)
         else:
-            answer = self._run("related", *urls, *chosen, "--deadline", 60, **options)
-        if explain:
+            answer = self._run("related", *urls, *flags, "--deadline", 60, **named)
+        if "explain" in options:
             return form_of_reasons((one["url"], [term["term"] for term in one["terms"]]) for one in answer["results"])
         return form_of_documents(one["url"] for one in answer["results"])
 
@@ -279,7 +273,8 @@ class Post(Http):
 
     def related(self, url: str | tuple[str, ...] = "", html: str = "", **options: Any) -> Form:
         filters = seconds_of({name: options.pop(name) for name in FILTERS if name in options})
-        asked = pages_of(url) | {"html": html, "options": options | {"filters": filters}, "deadline": 60}
+        chosen = service_options(options) | {"filters": filters}
+        asked = pages_of(url) | {"html": html, "options": chosen, "deadline": 60}
         return related_form(self._post("related", **asked), options)
 
     def refine(self, query: str, preset: str = "default") -> Form:
@@ -310,7 +305,7 @@ class Get(Http):
     def related(self, url: str | tuple[str, ...] = "", html: str = "", **options: Any) -> Form:
         if html:
             raise RefusedError("a whole page does not fit into an address")
-        return related_form(self._get("related", **pages_of(url), **seconds_of(options)), options)
+        return related_form(self._get("related", **pages_of(url), **seconds_of(service_options(options))), options)
 
     def refine(self, query: str, preset: str = "default") -> Form:
         terms = self._get("refine", q=query, preset=preset)
@@ -348,15 +343,15 @@ class Page(Http):
         view = self._get("find", q=query)
         return Form(tuple(hit(one) for one in view["similar"]))
 
-    def related(self, url: str | tuple[str, ...] = (), html: str = "", sites: str = "", **options: Any) -> Form:
+    def related(self, url: str | tuple[str, ...] = (), html: str = "", **options: Any) -> Form:
         if html:
             raise RefusedError("there is no page for a page that is not in the collection")
+        asked = service_options(options)
         if not isinstance(url, str):
-            view = self._get("compare", url=url, **options)
+            view = self._get("compare", url=url, **asked)
         else:
-            view = self._get(
-                "page", url=url, **({"other": 1} if sites == "other" else {"sites": sites or "all"}), **options
-            )
+            sites = asked.pop("sites", "all")
+            view = self._get("page", url=url, **({"other": 1} if sites == "other" else {"sites": sites}), **asked)
         similar = [one.get("page", one) | one for one in view["similar"]]
         if options.get("explain"):
             return form_of_reasons((one["url"], [_term(term) for term in one.get("terms", ())]) for one in similar)
@@ -412,6 +407,18 @@ def pages_of(url: str | tuple[str, ...]) -> dict[str, Any]:
     """Return the pages that are asked about as a service takes them."""
     urls = (url,) if isinstance(url, str) else url
     return {"url": urls[0], "also": urls[1:]}
+
+
+SERVICE_OPTIONS = {
+    "exact": ("method", "exact"), "estimate": ("method", "estimate"), "other_sites": ("sites", "other"),
+    "same_site": ("sites", "same"), "captured": ("captured_only", True), "unfold": ("fold", False),
+}  # fmt: skip
+"""Options of related pages as people name them -> as requests and addresses of pages do."""
+
+
+def service_options(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options of related pages by the names that requests and addresses of pages have for them."""
+    return dict(SERVICE_OPTIONS.get(name, (name, value)) for name, value in options.items())
 
 
 def seconds_of(options: Mapping[str, Any]) -> dict[str, Any]:

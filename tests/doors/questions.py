@@ -104,14 +104,14 @@ SUBJECTS |= {
 HTML = "<title>Owls of barns</title><p>A barn owl hunts voles by ear over the harbour wall at night, and nests in barns.</p>"
 """A page that is in none of the webs."""
 RELATED = {
-    "exact": {"method": "exact"},
-    "estimate": {"method": "estimate"},
-    "other sites": {"sites": "other"},
-    "same site": {"sites": "same"},
-    "captured": {"captured_only": True},
+    "exact": {"exact": True},
+    "estimate": {"estimate": True},
+    "other sites": {"other_sites": True},
+    "same site": {"same_site": True},
+    "captured": {"captured": True},
     "kin": {"wish": "kin"},
     "see also": {"wish": "see-also"},
-    "unfolded": {"fold": False},
+    "unfolded": {"unfold": True},
     "explained": {"explain": True},
 }
 """Options of related pages besides filters."""

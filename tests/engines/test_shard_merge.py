@@ -33,7 +33,20 @@ from pagekin.hypertext import (
 from pagekin.hypertext.lexer import Lexer
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.part import PartBuilder
-from pagekin.sources import Gone, Item, Limits, Page, Redirect, Revisit, Skip, demo_pages, plan_units, read_unit
+from pagekin.sources import (
+    NO_PLACE,
+    Gone,
+    Item,
+    Limits,
+    Page,
+    RecordPlace,
+    Redirect,
+    Revisit,
+    Skip,
+    demo_pages,
+    plan_units,
+    read_unit,
+)
 from pagekin.store import Kin, KinWriter, Names, open_kin
 
 from .sharded_merge import MergedShards, ShardMergeJob
@@ -64,9 +77,14 @@ def make_items(rng: random.Random) -> list[Item]:
     def date() -> int:
         return rng.choice([0, 100, 200, 300, 70_000])
 
+    def place() -> RecordPlace:
+        return rng.choice(
+            [NO_PLACE, RecordPlace(f"{rng.choice('xyz')}.warc", rng.randrange(10**6), rng.randrange(300))]
+        )
+
     bodies = [page() for _ in range(len(urls))]
     items: list[Item] = [
-        Page(url, rng.choice(bodies), content_type="text/html; charset=utf-8", date=date())
+        Page(url, rng.choice(bodies), content_type="text/html; charset=utf-8", date=date(), place=place())
         for url in rng.choices(urls, k=rng.choice([2, len(urls) // 2, 2 * len(urls)]))
     ]
     items += [Redirect(rng.choice(urls), rng.choice(urls), date()) for _ in range(rng.randint(0, len(urls)))]
@@ -157,6 +175,7 @@ def check_here(items: list[Item], seed: int, folder: Path) -> None:
     with KinWriter(folder / "here.kin", "test") as writer:
         made = merge_in_shards(parts, 5, False, writer, lambda _share: None)
         assert_equals_the_cut(made, corpus, 5, folder)
+        assert made.cuts() == cut_pages(corpus, 5)
 
 
 @pytest.mark.parametrize("all_captures", [False, True])

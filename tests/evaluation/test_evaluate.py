@@ -490,6 +490,10 @@ def test_the_command_prints_a_table_and_writes_a_report(collection: Path, table:
     assert (tmp_path / "out" / "index.html").is_file()
     assert (tmp_path / "out" / "trec" / "haveliwala2002.run").is_file()
     assert "nDCG@10    MAP" in found.output
+    intervals = re.search(
+        r"^95 % intervals .*\n(haveliwala2002|default) ((?: +\S+ to \S+){6})", found.output, re.MULTILINE
+    )
+    assert intervals, "of Γ in four regions, nDCG@10 and MAP"
     assert "30 drawn sources" in found.output
     assert re.search(r"^.+, less .+ \(paired, 95 %\):$", found.output, re.MULTILINE), (
         "of two, all measures are compared"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pagekin.hypertext import Corpus, ReadPlan, guess_url, read_sources
+from pagekin.hypertext import Corpus, ReadPlan, guess_url, read_sources, unknown_url_message
 from pagekin.sources import canonical_url
 from tests.bags.webs import read_records, record
 
@@ -66,6 +66,15 @@ def test_an_address_is_found_by_what_people_remember_of_it(corpus: Corpus, text:
 )
 def test_what_is_ambiguous_or_unknown_means_no_address(corpus: Corpus, text: str) -> None:
     assert guess_url([corpus], text) == ""
+
+
+def test_what_is_ambiguous_is_said_to_be_so_with_what_it_may_mean() -> None:
+    corpus = read_records([record(f"http://a.test/{n}/index.html", "<title>T</title><p>words") for n in range(7)])
+    said = unknown_url_message([corpus], "index.html", "a.kin")
+    first, *named = said.splitlines()
+    assert first == "index.html may be any of 7 addresses in a.kin. Name one of them:"
+    assert [line.strip() for line in named] == [*(f"http://a.test/{n}/index.html" for n in range(5)), "... and 2 more"]
+    assert "is not in a.kin" in unknown_url_message([corpus], "http://a.test/9/index.html", "a.kin")
 
 
 def test_a_page_that_another_shard_only_links_to_counts_as_read() -> None:

@@ -295,7 +295,7 @@ def test_a_folder_and_the_demo_web_make_networks_too(tmp_path: Path) -> None:
         (["--from-archive", "none.warc"], "none.warc does not exist", BAD_INPUT),
         (["--min-pages", "0"], "0 is not in the range", USAGE),
         (["--port", "65536"], "65536 is not in the range", USAGE),
-        (["--port", "65530"], "have no room from port 65530 on", BAD_INPUT),
+        (["--port-each", "--port", "65530"], "have no room from port 65530 on", BAD_INPUT),
         (["--host", "a b"], "is no host", USAGE),
         (["--host", "h/x"], "is no host", USAGE),
         (["--host", ""], "is no host", USAGE),

@@ -26,8 +26,8 @@ HTML = (
     "<title>Owls of barns</title><p>A barn owl hunts voles by ear over the harbour wall at night, and nests in barns."
 )
 RELATED: list[dict[str, Any]] = [
-    {}, {"method": "exact"}, {"method": "estimate"}, {"sites": "other"}, {"sites": "same"}, {"captured_only": True},
-    {"wish": "kin"}, {"wish": "see-also"}, {"fold": False}, {"explain": True}, {"min_similarity": 0.15}, {"k": 40},
+    {}, {"exact": True}, {"estimate": True}, {"other_sites": True}, {"same_site": True}, {"captured": True},
+    {"wish": "kin"}, {"wish": "see-also"}, {"unfold": True}, {"explain": True}, {"min_similarity": 0.15}, {"limit": 40},
     {"language": "en"}, {"since": "2000-01-01"},
 ]  # fmt: skip
 Pair = tuple[PageIndex, PageIndex]

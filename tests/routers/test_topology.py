@@ -20,6 +20,7 @@ from pagekin.routers import (
     dns_tree,
     group_hosts,
     make_network,
+    move_to_port,
 )
 from pagekin.routers.topology import allowed_for, domains_of, shown_host
 
@@ -102,7 +103,9 @@ def test_hosts_become_leaves_and_domains_become_routers() -> None:
     ]  # fmt: skip
     assert net.by_name["other hosts of ee.cornell.edu"].collection == Path("leaves/other@ee.cornell.edu.kin")
     assert [net.level_of(name) for name in ("root", "edu", "cornell.edu", "cs.cornell.edu")] == [4, 3, 2, 1]
-    assert [node.url for node in net.nodes[:2]] == ["http://127.0.0.1:8700/", "http://127.0.0.1:8701/"]
+    assert [node.url for node in net.nodes[:2]] == ["http://127.0.0.1:8700/", "http://127.0.0.1:8700/nodes/edu/"]
+    ports = make_network("some", groups, [dns_tree(groups)], one_port=False)
+    assert [node.url for node in ports.nodes[:2]] == ["http://127.0.0.1:8700/", "http://127.0.0.1:8701/"]
 
 
 def test_one_host_has_a_root_above_it_and_one_domain_is_its_own_root() -> None:
@@ -237,10 +240,22 @@ def test_several_hierarchies_share_leaves_and_no_names() -> None:
 def test_ports_that_do_not_suffice_are_told() -> None:
     groups = group_hosts({f"h{n}.example": 1 for n in range(50)}, 1)
     with pytest.raises(NetworkError, match="51 nodes have no room from port 65500 on"):
-        make_network("x", groups, [dns_tree(groups)], port=65500)
+        make_network("x", groups, [dns_tree(groups)], port=65500, one_port=False)
     net = make_network("x", groups, [dns_tree(groups)], "search.example", 65500, one_port=True)
-    assert net.by_name["h7.example"].url == "http://search.example:65500/h7.example/"
+    assert net.by_name["h7.example"].url == "http://search.example:65500/nodes/h7.example/"
     assert net.defaults.allow is None
+
+
+def test_a_network_on_one_port_moves_to_another() -> None:
+    groups = group_hosts({"a.edu": 5, "b.edu": 5}, 1)
+    moved = move_to_port(make_network("x", groups, [dns_tree(groups)]), 9000)
+    assert {node.name: node.url for node in moved.nodes} == {
+        "edu": "http://127.0.0.1:9000/",
+        "a.edu": "http://127.0.0.1:9000/nodes/a.edu/",
+        "b.edu": "http://127.0.0.1:9000/nodes/b.edu/",
+    }
+    with pytest.raises(NetworkError, match="these have 3"):
+        move_to_port(make_network("x", groups, [dns_tree(groups)], one_port=False), 9000)
 
 
 def test_what_the_guard_has_to_allow_for_a_host() -> None:

@@ -199,6 +199,26 @@ def test_a_port_that_is_taken_is_one_clear_error_and_nothing_runs(collections: d
     assert len(up.said.strip().splitlines()) == 2, up.said
 
 
+def test_nodes_that_share_a_port_run_in_one_process_at_any_port(collections: dict[str, Path], tmp_path: Path) -> None:
+    named, other = free_ports(2)
+    at = f"http://127.0.0.1:{named}/"
+    folder = network(tmp_path / "net", collections, {"root": at, "birds": f"{at}nodes/birds/"})
+    refused = CliRunner().invoke(app, ["network", "up", str(folder), "--workers", "2"])
+    assert refused.exit_code == BAD_INPUT
+    assert "2 processes cannot share the one port" in refused.output and "--port-each" in refused.output
+    up = started(folder, "--workers", "0", "--port", str(other))
+    try:
+        up.until("ready after")
+        for path, name in (("", "example"), ("nodes/birds/", "birds")):
+            assert get(f"http://127.0.0.1:{other}/{path}", "health").json["name"] == name
+        asked = CliRunner().invoke(app, ["network", "status", str(folder), "--port", str(other)])
+        assert asked.exit_code == 0, asked.output
+        assert status(folder)[0] == BAD_INPUT, "nobody is at the port of the file"
+    finally:
+        up.process.send_signal(signal.SIGTERM)
+        assert up.process.wait(30) == 0, up.said
+
+
 def test_an_address_of_another_machine_is_told_as_such(collections: dict[str, Path], tmp_path: Path) -> None:
     urls = {"root": "http://192.0.2.7:8700/", "birds": "http://192.0.2.7:8701/"}
     result = CliRunner().invoke(app, ["network", "up", str(network(tmp_path / "net", collections, urls))])

@@ -225,7 +225,9 @@ def test_words_of_pages_that_mean_harm_are_text(visit: Any, hostile_site: str) -
     assert page.locator(".words li").first.inner_text().startswith("<img src=x onerror=al")
 
 
-@pytest.mark.parametrize("path", ["", "tree/clusters", "find?q=volcano", "page?url=http%3A%2F%2Felements.example%2Fcarbon.html"])
+@pytest.mark.parametrize(
+    "path", ["", "tree/clusters", "find?q=volcano", "page?url=http%3A%2F%2Felements.example%2Fcarbon.html"]
+)
 def test_what_scripts_add_moves_nothing(visit: Any, demo_site: str, path: str) -> None:
     places = """() => [...document.querySelectorAll("main h1, main h2, main li, main figcaption, footer")]
         .map((one) => [one.textContent.trim().slice(0, 40), one.getBoundingClientRect().top])"""

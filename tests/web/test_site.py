@@ -34,6 +34,9 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     other.write_text(
         other.read_text(encoding="utf-8").replace("</head>", '<script src="../own.js" defer></script></head>')
     )
+    for topic in ("volcano", "orbit"):
+        named = root / topic / "part4.html"
+        named.write_text(named.read_text(encoding="utf-8").replace(f"{topic.title()} part 4", "Overview"))
     publish_site(SitePlan(root, collection=where / "manual.kin", workers=1))
     shutil.copytree(root, where / "below" / BELOW)
     shutil.copytree(where / "below", root, dirs_exist_ok=True)
@@ -90,6 +93,13 @@ def test_links_are_there_without_javascript_and_nothing_is_wider_than_a_telephon
         assert (
             "Volcano" in page.inner_text(".pagekin-topics") or "volcano" in page.inner_text(".pagekin-topics").lower()
         )
+
+
+def test_hits_of_one_title_are_told_apart_by_their_paths(visit: Visitor, manual: tuple[Path, Path]) -> None:
+    with static_site(manual[0], Content_Security_Policy=STRICT) as (site, _asked):
+        page = visit(site, "volcano/part1.html", width=WIDE)
+        assert ask(page, "overview")[:2] == ["Overview", "Overview"]
+        assert set(page.locator(".pagekin-path").all_inner_texts()) == {"volcano/part4.html", "orbit/part4.html"}
 
 
 def test_a_search_of_the_sites_own_keeps_its_key(visit: Visitor, manual: tuple[Path, Path]) -> None:

@@ -68,7 +68,7 @@ def build(
     shards: Annotated[
         int,
         typer.Option(
-            min=1, max=engines.MOST_SHARDS, metavar="N",
+            min=1, max=store.MOST_SHARDS, metavar="N",
             help="Write a folder of so many shards, which is opened and asked like one collection.",
         ),
     ] = 1,

@@ -30,6 +30,13 @@ app.add_typer(network, name="network")
 
 NetworkFile = Annotated[Path, typer.Argument(metavar="NET", help="The network's folder, or its network.toml.")]
 
+OtherPort = Annotated[
+    int | None,
+    typer.Option(
+        min=1, max=65535, help="Another port than network.toml says, for all nodes here, which must share one."
+    ),
+]
+
 
 @network.command()
 def init(
@@ -63,10 +70,14 @@ def init(
     clusters_preset: options.ClustersPreset = "",
     cluster_settings: options.ClusterSetting = None,
     host: Annotated[str, typer.Option(help="Where all nodes will answer.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535, help="The first port.")] = 8700,
-    one_port: Annotated[
-        bool, typer.Option("--one-port", help="One port for all nodes, and a path for each; else a port for each.")
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="The port of all nodes; with --port-each the first one.")
+    ] = 8700,
+    port_each: Annotated[
+        bool,
+        typer.Option("--port-each", help="A port for each node, not a path: then several processes can share them."),
     ] = False,
+    _one_port: Annotated[bool, typer.Option("--one-port", hidden=True, help="As it is now by default.")] = False,
     processes: Annotated[int, typer.Option("--workers", min=0, help="Processes that build; 0 means one per core.")] = 0,
     replace: Annotated[
         bool, typer.Option("--replace", help="Write a network file anew that is there; sites that fit are kept.")
@@ -90,7 +101,7 @@ def init(
     with check_option("--set-limit"):
         limits = sources.parse_limits(sources.Limits, limit or [])
     plan = NetworkPlan(
-        tuple(by or ["dns"]), directory, name, min_pages, clusters, host, port, one_port,
+        tuple(by or ["dns"]), directory, name, min_pages, clusters, host, port, not port_each,
         processes or hypertext.default_workers(), replace, *bases, limits,
     )  # fmt: skip
     try:
@@ -186,24 +197,32 @@ def _print_tree(net: "routers.Network", root: Any, pages: dict[str, int | None],
 @network.command()
 def up(
     path: NetworkFile,
-    processes: Annotated[int, typer.Option("--workers", min=0, help="Processes; 0 means one per core.")] = 1,
+    processes: Annotated[
+        int,
+        typer.Option("--workers", min=0, help="Processes; 0 means one per core. Nodes that share a port run in one."),
+    ] = 1,
     only: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Run these nodes alone; repeatable. Others run elsewhere.")
     ] = None,
     on: Annotated[str, typer.Option(metavar="HOST", help="Run the nodes whose address names this host.")] = "",
     refresh: Annotated[float, typer.Option(min=0.5, help="Seconds between two requests for fresh labels.")] = 60.0,
+    port: OtherPort = None,
     replay: options.Replay = "",
 ) -> None:
     """Run the routers and sites of a network until Ctrl-C: all that run here, or some."""
-    net = routers.Network.load(path)
+    net = _load_at_port(path, port)
     for warning in net.warnings:
         say(f"warning: {warning}", err=True)
     with check_option("--replay"):
         pattern = web.replay_pattern(replay)
     names = routers.choose_nodes(net, only or [], on)
-    routers.run_network(
-        net, names, processes or hypertext.default_workers(), refresh, _tell, partial(web.web_app, "", pattern)
-    )
+    routers.run_network(net, names, processes, refresh, _tell, partial(web.web_app, "", pattern))
+
+
+def _load_at_port(path: Path, port: int | None) -> "routers.Network":
+    """Load a network file, with its nodes at another port if one is given."""
+    net = routers.Network.load(path)
+    return routers.move_to_port(net, port) if port else net
 
 
 def _tell(line: str) -> None:
@@ -216,13 +235,14 @@ def _tell(line: str) -> None:
 def status(
     path: NetworkFile,
     seconds: Annotated[float, typer.Option(min=0.1, max=60, help="Seconds to wait for each.")] = 3.0,
+    port: OtherPort = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Say who is up and ready: levels, label sizes and ages, pages, last errors. Exit code 3 while something is wrong.
 
     A router is ready when it knows what all below it hold.
     """
-    net = routers.Network.load(path)
+    net = _load_at_port(path, port)
     rows = routers.ask_health(net, seconds)
     up = sum(row["up"] for row in rows)
     ready = sum(row["ready"] for row in rows)

@@ -35,7 +35,7 @@ class NetworkPlan:
     """How the clusters of each site are made; small sites have fewer of them."""
     host: str = "127.0.0.1"
     port: int = 8700
-    one_port: bool = False
+    one_port: bool = True
     processes: int = 1
     replace: bool = False
     """Replace a network file that is there."""

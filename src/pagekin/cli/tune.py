@@ -43,7 +43,8 @@ def tune(
         str,
         typer.Option(
             "--for", "--wish", metavar="kin|see-also",
-            help="Weights for pages of the same kind, by a directory, or for pages worth a link, by hidden links.",
+            help="Weights for pages of the same kind, by a directory, or for pages worth a link, by see-also lists or "
+            "hidden links.",
         ),
     ] = "",
     bags: Annotated[
@@ -71,7 +72,8 @@ def tune(
 ) -> None:  # fmt: skip
     """Fit the signals' weights or the bags to a collection.
 
-    The search sees one half of the directory's second-level classes, or of the pages with hidden links; the other half judges.
+    Each of the directory's second-level classes, or page with hidden links, is judged by weights that were fitted to others. With
+    --bags the search sees one half of the classes, and the other half judges.
     """
     check_choice("--for", wish, ("", "kin", "see-also"))
     if bags and (wish or not directory):
@@ -79,7 +81,7 @@ def tune(
     if wish != "see-also" and not directory:
         fail("give --directory FILE|url-path|breadcrumbs to tune for kin, or --for see-also", USAGE)
     if wish == "see-also" and directory:
-        fail("--for see-also is judged by hidden links; leave --directory out", USAGE)
+        fail("--for see-also is judged by see-also lists or hidden links; leave --directory out", USAGE)
     if tries and not bags:
         fail("--tries belongs to --bags", USAGE)
     corpus = hypertext.Corpus.open(collection)
@@ -113,7 +115,7 @@ def fit_signals(
     corpus: "hypertext.Corpus", tree: "clusters.Directory | None", own_pages: Sequence[str], budget: float, seed: int,
     tell: "store.Progress",
 ) -> "evaluation.SignalTuning":  # fmt: skip
-    """Fit the weights of the signals to a directory, or without one to hidden links."""
+    """Fit the weights of the signals to a directory, or without one to see-also lists or hidden links."""
     index = similarity.RelatedIndex(corpus, compiled=True)
     if tree is None:
         return evaluation.tune_see_also(index, budget=budget, seed=seed, progress=tell)
@@ -124,6 +126,7 @@ def save_strategy(
     file: Path, done: "evaluation.Tuning | evaluation.SignalTuning", collection: str | Path, directory: str
 ) -> None:
     """Write the strategy to use to a file, with what it was judged by."""
-    judged_by = f"{Path(collection).name} and {Path(directory).name or 'hidden links'}"
+    by = Path(directory).name or (done.judged_by if isinstance(done, evaluation.SignalTuning) else "")
+    judged_by = f"{Path(collection).name} and {by}"
     with use_file(file):
         file.write_text(done.as_toml(judged_by), encoding="utf-8")

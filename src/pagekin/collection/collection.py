@@ -223,9 +223,11 @@ class Collection:
         """Return hits as an answer; in total as many as they are unless `total` says otherwise."""
         results = tuple(hits)
         facts: dict[str, Any] = {"total": len(results), "distinct": len(results)} | more
+        # A router puts the hits of all leaves into groups itself.
+        groups = () if getattr(request, "raw", False) else group_hits(results)
         return Answer(
             query=getattr(request, "query", ""), router=self.name, leaf=True, mark=self.mark, results=results,
-            groups=group_hits(results), seconds=time.perf_counter() - started, **facts,
+            groups=groups, seconds=time.perf_counter() - started, **facts,
         )  # fmt: skip
 
     # -- questions ------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from pagekin.bags import SKETCH_PLACES, fold_copies, is_telling
 from pagekin.collection import messages
 from pagekin.collection.messages import Hit, ServiceError
+from pagekin.collection.queries import parse_query
 from pagekin.collection.ranking import MOST_COPIES, RankedPage, Ranking, rank_pages
 from pagekin.collection.related import RelatedPages
 from pagekin.collection.understanding import KnownWords, ask_best
@@ -67,11 +68,16 @@ class Whole:
         keep = [part.keep(request.filters) for part in self.parts]
         # Whoever brings statistics for the words of a query asks for these words alone.
         match: messages.Match = "all" if request.stats and request.match == "best" else request.match
-        totals: tuple[int, ...] = ()
+        if request.raw and match != "best":  # as routers ask, hundreds of collections at a time
+            found, totals = self._find(
+                parse_query(request.query, match), request.limit, request.stats, keep, request.above
+            )
+            return self._raw_hits(found, "", totals)
+        totals = ()
 
         def find(query: Query, depth: int) -> Hits:
             nonlocal totals
-            hits, totals = self._find(query, depth, request.stats, keep)
+            hits, totals = self._find(query, depth, request.stats, keep, request.above if request.raw else 0.0)
             return hits
 
         def rank(query: Query) -> Ranking:
@@ -81,27 +87,27 @@ class Whole:
             found, _query, note = ask_best(
                 self.words, request.query, match, lambda query: find(query, request.limit), lambda hits: hits.total
             )
-            scored = [pair for pair in zip(found.pages, found.scores, strict=True) if pair[1] >= request.above]
-            raw = [self._raw_hit(page, score) for page, score in scored]
-            return WholeHits(raw, {"total": found.total, "more": found.total > len(raw), "note": note}, totals)
+            return self._raw_hits(found, note, totals)
         ranking, query, note = ask_best(self.words, request.query, match, rank, lambda ranking: ranking.total)
         hits = [self.ranked_hit(ranked, query) for ranked in ranking.pages]
         facts = {"total": ranking.total, "more": ranking.more, "distinct": ranking.distinct, "note": note}
         return WholeHits(hits, facts, totals)
 
     def _find(
-        self, query: Query, depth: int, stats: Stats | None, keep: Sequence[Mask | None]
+        self, query: Query, depth: int, stats: Stats | None, keep: Sequence[Mask | None], above: float
     ) -> tuple[Hits, tuple[int, ...]]:
         """Return the best documents of all shards, and how many each has; the shards are asked for counts first."""
-        if stats is None and len(self.parts) > 1:
+        if len(self.parts) == 1:
+            part = self.parts[0]
+            hits = part.text.search(query, depth, stats=stats, keep=keep[0], documents=part.documents, above=above)
+            return hits, (hits.total,)
+        if stats is None:
             stats = Stats.sum(part.text.stats_of(query) for part in self.parts)
         every = [
-            part.text.search(query, depth, stats=stats, keep=mask, documents=part.documents)
+            part.text.search(query, depth, stats=stats, keep=mask, documents=part.documents, above=above)
             for part, mask in zip(self.parts, keep, strict=True)
         ]
         totals = tuple(hits.total for hits in every)
-        if len(every) == 1:
-            return every[0], totals
         merged = [
             (-score, first + page)
             for hits, first in zip(every, self.pages.bounds, strict=False)
@@ -122,6 +128,11 @@ class Whole:
         for part, at, own in self.pages.split(numbers):
             sketches[at] = self.parts[part].sketches(own.tolist())
         return fold_copies(sketches, names)
+
+    def _raw_hits(self, found: Hits, note: str, totals: tuple[int, ...]) -> WholeHits:
+        """Return hits with what a router needs of them."""
+        raw = list(map(self._raw_hit, found.pages, found.scores))
+        return WholeHits(raw, {"total": found.total, "more": found.total > len(raw), "note": note}, totals)
 
     def _raw_hit(self, page: int, score: float) -> Hit:
         part, own = self.pages.place(page)

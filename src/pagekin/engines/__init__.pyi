@@ -6,14 +6,13 @@ from .division import Census
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from .local import BuildRecipe, BuildReport, build_collection, cluster_collection, index_collection, label_collection
 from .needs import require_room
-from .shards import MOST_SHARDS, ShardError, build_shards, check_shards, shard_collection
+from .shards import ShardError, build_shards, check_shards, shard_collection
 from .spark import ClusterPlan, SparkError, build_on_spark
 from .targets import build_here
 from .update import UpdateReport, compact_collection, update_collection
 
 __all__ = [
     "LEAVES",
-    "MOST_SHARDS",
     "BuildCosts",
     "BuildRecipe",
     "BuildReport",

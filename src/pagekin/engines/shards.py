@@ -39,10 +39,20 @@ from pagekin.hypertext import (
 )
 from pagekin.labels import put_label
 from pagekin.similarity import cut_index
-from pagekin.store import SHARDS, Finding, Kin, KinError, KinWriter, Progress, no_progress, open_kin, read_kept
+from pagekin.store import (
+    MOST_SHARDS,
+    SHARDS,
+    Finding,
+    Kin,
+    KinError,
+    KinWriter,
+    Progress,
+    no_progress,
+    open_kin,
+    read_kept,
+)
 from pagekin.text import cut_link_texts, make_text
 
-MOST_SHARDS = 1_000
 WHOLE = "whole.kin"
 """The name of a collection that is to be cut; its label has it."""
 

@@ -274,7 +274,10 @@ def _work(job: Job) -> ShardWork:
 
 def _key(job: Job, records: Sequence[str]) -> str:
     """Return a digest of all that stages depend on: what was read, the settings, the code."""
-    plan = [job.plan.all_captures, job.plan.strict, job.plan.parser, asdict(job.plan.limits), job.plan.content]
+    plan = [
+        job.plan.all_captures, job.plan.strict, job.plan.parser, asdict(job.plan.limits), job.plan.content,
+        job.plan.max_per_host,
+    ]  # fmt: skip
     recipe = [job.strategy.digest(), job.clusters.as_facts() if job.clusters else {}, job.text, job.recipe.to_keep()]
     digest = hashlib.blake2b(digest_size=16)
     for said in ([__version__, code_digest(_ROOMS)], plan, recipe, [job.shards, job.out], *records):

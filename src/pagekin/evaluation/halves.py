@@ -1,4 +1,4 @@
-"""One half to learn from, another to judge by, and a budget of time for both."""
+"""What to learn from, what to judge by, and a budget of time for both."""
 
 import random
 import time
@@ -23,6 +23,20 @@ def split_sources(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, 
     random.Random(seed).shuffle(names)
     training = set(names[: (len(names) + 1) // 2])
     return np.array([name in training for name in second], np.bool_), len(training), len(names) - len(training)
+
+
+def fold_sources(bench: Bench, folds: int, seed: int) -> tuple[npt.NDArray[np.int64], int]:
+    """Return (the part of each source, how many classes are divided): second-level ones, or those below if all are in one.
+
+    No class is in two parts. There are at most `folds` parts, and fewer where there are fewer classes.
+    """
+    paths = [bench.directory.classes[number] for number in bench.primary[bench.sources].tolist()]
+    for level in range(2, max(bench.directory.depth, 2) + 1):
+        if len(names := sorted({path[:level] for path in paths})) > 1:
+            break
+    random.Random(seed).shuffle(names)
+    part = {name: place % folds for place, name in enumerate(names)}
+    return np.array([part[path[:level]] for path in paths], np.int64), len(names)
 
 
 def draw(places: Array, seed: int, most: int = SOURCES) -> npt.NDArray[np.int64]:

@@ -2,28 +2,34 @@
 
 import copy
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import PRESETS, LinkColumns, Origin, link_weights
+from pagekin.bags import PRESETS, LinkColumns, Origin, Signals, link_weights
 from pagekin.clusters import DirectoryError
+from pagekin.evaluation.author_links import SeeAlsoReader, running_links
 from pagekin.evaluation.compare import Measured, judge_change
 from pagekin.evaluation.experiments import NEAREST
-from pagekin.evaluation.fit import FITTING_SHARE, LEARNING_SHARE, SignalTable, SignalTuning, fit_weights
+from pagekin.evaluation.fit import SignalTuning
 from pagekin.evaluation.gamma import ClassBootstrap, PairCounts
 from pagekin.evaluation.halves import ROUNDS, SOURCES, Clock, draw
 from pagekin.evaluation.ranking import Nearest, Rankings, document_id, make_rankings
 from pagekin.evaluation.served import LEAST_SOURCES, SignalScores, shares
+from pagekin.evaluation.signal_table import FOLDS, SignalTable, Weights, cross_fit
 from pagekin.similarity import RelatedIndex
-from pagekin.store import Array, Progress, no_progress
+from pagekin.store import Progress, no_progress
 
 LEAST_LINKS = 3
-"""Pages with fewer links that count keep them all."""
+"""Pages with fewer links in running text keep them all."""
 _KEPT = ("links", "bag", "title")
 """Signals that keep their share: hidden links say nothing of shown ones, and bags hold words that the hidden ones brought."""
+LEAST_LISTS = 40
+"""Where fewer pages have see-also lists, links in running text are taken."""
+_LOOKING_SHARE, _MEASURING_SHARE, _TRYING_SHARE = 0.15, 0.6, 0.85
+"""Of the budget: until when pages with links are looked for, their candidates measured, and weights tried."""
 Targets = dict[int, npt.NDArray[np.int64]]
 """By document: some of those that it links to."""
 
@@ -38,53 +44,81 @@ def tune_see_also(
     """
     clock = Clock(budget, now)
     links = LinkColumns.of(index.corpus.kin)
-    counts = np.diff(np.asarray(links.out_offsets, np.int64))
-    able = np.flatnonzero((counts >= LEAST_LINKS) & (links.lists == 0) & index.captured(np.arange(len(index))))
+    able, by_lists = find_linking(index, links, seed, lambda: clock.spent < _LOOKING_SHARE)
     if len(able) < 2:
         raise DirectoryError(
-            f"fitting for see-also needs pages with {LEAST_LINKS} or more links in running text; {len(able)} have them"
+            f"fitting for see-also needs see-also lists, or pages with {LEAST_LINKS} or more links in running text; "
+            f"{len(able)} have them"
         )
-    drawn = draw(able, seed, 2 * SOURCES)
-    hidden, shown = hide_links(links, drawn, seed)
+    hidden, left_out = hide_links(links, able, seed, whole=by_lists)
     scores = SignalScores(without_anchor_words(index), without_links(links, hidden))
-    half = (len(drawn) + 1) // 2
-
-    def measure(sources: Array, from_share: float, until: float) -> SignalTable:
-        table = SignalTable()
-        for done, document in enumerate(sources.tolist()):
-            progress("measuring", from_share + 0.5 * done / len(sources))
-            if done >= LEAST_SOURCES and clock.spent > until:
-                break
-            near = np.setdiff1d(scores.candidates(document), shown[document])
-            right = np.isin(near, hidden[document]).astype(np.int64)
-            table.add(scores, document, document, near, right, np.ones(len(hidden[document])))
-        return table
-
-    learning = measure(drawn[:half], 0.0, LEARNING_SHARE)
-    before = index.strategy.signals_for("see-also")
-    fitted, tries = fit_weights(
-        learning, [before, PRESETS["default"].signals_for("see-also")], _KEPT, lambda: clock.spent < FITTING_SHARE
-    )
-    judging = measure(drawn[half:], 0.5, 0.95)
+    table = SignalTable()
+    for done, document in enumerate(able):
+        progress("measuring", done / len(able))
+        if done >= LEAST_SOURCES and clock.spent > _MEASURING_SHARE:
+            break
+        near = np.setdiff1d(scores.candidates(document), left_out[document])
+        right = np.isin(near, hidden[document]).astype(np.int64)
+        table.add(scores, document, document, near, right, np.ones(len(hidden[document])))
     progress("measuring", 1.0)
-    bootstrap = ClassBootstrap(np.arange(len(judging)), ROUNDS, seed)
-    rankings = _rank_hidden(index, judging, hidden, bootstrap)
-    was, is_now = (measure_hidden(judging, rankings, bootstrap, shares(weights)) for weights in (before, fitted))
+    before, preset = index.strategy.signals_for("see-also"), PRESETS["default"].signals_for("see-also")
+    parts = np.arange(len(table)) % FOLDS
+    fit = cross_fit(table, parts, [before, preset, Signals()], _KEPT, seed, lambda: clock.spent < _TRYING_SHARE)
+    bootstrap = ClassBootstrap(np.arange(len(table)), ROUNDS, seed)
+    rankings = _rank_hidden(index, table, hidden, bootstrap)
+    served = [shares(before)] * len(table)
+    was, is_now = (
+        measure_hidden(table, rankings, bootstrap, each)
+        for each in (served, [shares(fit.without[part]) for part in parts.tolist()])
+    )
+    by_fit = judge_change(was, is_now)
     return SignalTuning(
-        "see-also", index.strategy, before, fitted, judge_change(was, is_now), "hidden links in running text",
-        (half, len(learning)), (len(drawn) - half, len(judging)), tries, clock.seconds, seed,
+        "see-also", index.strategy, before, before, fit.weights, judge_change(was, was), by_fit, by_fit,
+        "see-also lists" if by_lists else "hidden links in running text", (len(table), len(table)), fit.tries,
+        clock.seconds, seed,
     )  # fmt: skip
 
 
-def hide_links(links: LinkColumns, documents: Array, seed: int) -> tuple[Targets, Targets]:
-    """Return half of the links of each document, drawn, which are to be hidden, and the other half."""
+def find_linking(
+    index: RelatedIndex, links: LinkColumns, seed: int, more: Callable[[], bool] = lambda: True
+) -> tuple[Targets, bool]:
+    """Return drawn documents with the documents that their authors point to, and whether by see-also lists.
+
+    Where too few pages have such lists, links in running text are taken, of pages that have enough of them. Only links that
+    count are.
+    """
+    counts = np.diff(np.asarray(links.out_offsets, np.int64))
+    able = np.flatnonzero((counts > 0) & (links.lists == 0) & index.captured(np.arange(len(index))))
+    scores, lists = SignalScores(index), SeeAlsoReader(index.corpus)
+    running: Targets = {}
+    listed: Targets = {}
+    for done, document in enumerate(draw(able, seed, len(able)).tolist()):
+        if len(listed) >= 2 * SOURCES or (done >= LEAST_SOURCES and not more()):
+            break
+        page, own = int(index.documents.pages(np.array([document]))[0]), links_of(links, document)
+        if len(targets := np.intersect1d(scores.documents(lists.listed_links(page)), own)):
+            listed[document] = targets
+        if len(running) >= 2 * SOURCES or len(own) < LEAST_LINKS:
+            continue
+        if len(targets := np.intersect1d(scores.documents(running_links(index.corpus, page)), own)) >= LEAST_LINKS:
+            running[document] = targets
+    return (listed, True) if len(listed) >= LEAST_LISTS else (running, False)
+
+
+def links_of(links: LinkColumns, document: int) -> npt.NDArray[np.int64]:
+    """Return the documents that one links to."""
+    return np.asarray(links.out[int(links.out_offsets[document]) : int(links.out_offsets[document + 1])], np.int64)
+
+
+def hide_links(links: LinkColumns, chosen: Targets, seed: int, whole: bool = False) -> tuple[Targets, Targets]:
+    """Return half of the chosen links of each document, drawn, or the whole of them, to be hidden; and all its other links."""
     rng = np.random.default_rng(seed)
-    hidden, shown = {}, {}
-    for document in sorted(documents.tolist()):
-        first, last = int(links.out_offsets[document]), int(links.out_offsets[document + 1])
-        targets = rng.permutation(np.asarray(links.out[first:last], np.int64))
-        hidden[document], shown[document] = targets[: len(targets) // 2], targets[len(targets) // 2 :]
-    return hidden, shown
+    hidden, others = {}, {}
+    for document in sorted(chosen):
+        targets = rng.permutation(chosen[document])
+        hidden[document] = targets if whole else targets[: len(targets) // 2]
+        others[document] = np.setdiff1d(links_of(links, document), hidden[document])
+    return hidden, others
 
 
 def without_links(links: LinkColumns, hidden: Targets) -> LinkColumns:
@@ -124,12 +158,14 @@ def _rank_hidden(index: RelatedIndex, table: SignalTable, hidden: Targets, boots
     return make_rankings(names, places, rows, grades, 1, len(table), bootstrap)
 
 
-def measure_hidden(table: SignalTable, rankings: Rankings, bootstrap: ClassBootstrap, weights: Array) -> Measured:
-    """Return all measures of weights: how far in front of the other candidates they put what was hidden."""
+def measure_hidden(
+    table: SignalTable, rankings: Rankings, bootstrap: ClassBootstrap, weights: Sequence[Weights]
+) -> Measured:
+    """Return all measures of weights, those of each source: how far in front of the other candidates they put what was hidden."""
     near = Nearest(np.full((len(table), NEAREST), -1, np.int64), np.zeros((len(table), NEAREST), np.float32))
     counts = np.zeros((3, len(table), 2, 2), np.int64)
     for place, (documents, grades) in enumerate(zip(table.documents, table.grades, strict=True)):
-        scores = table.scores(place, weights)
+        scores = table.scores(place, weights[place])
         top = np.lexsort((documents, -scores))[:NEAREST]
         top = top[scores[top] > 0]
         near.nearest[place, : len(top)], near.nearest_similarity[place, : len(top)] = documents[top], scores[top]

@@ -1,7 +1,7 @@
 """What is served, judged: the score of related pages by signals, for sources and documents of a bench."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -65,11 +65,12 @@ class SignalScores:
 
 
 def judge_served(
-    scores: SignalScores, bench: Bench, named: dict[str, Signals], rounds: int, seed: int,
+    scores: SignalScores, bench: Bench, named: Mapping[str, Signals | Sequence[Signals]], rounds: int, seed: int,
     more: Callable[[int], bool] = lambda done: True,
 ) -> tuple[Bench, list[Judgement]]:  # fmt: skip
     """Judge the score by each of the weights, for every source and document, while `more`, asked with the sources done, says so.
 
+    A sequence of weights has those of each source of the bench.
     Return the judgements with the bench they are of, whose sources are those that were judged.
     """
     started = time.perf_counter()
@@ -86,7 +87,10 @@ def judge_served(
         similar = np.zeros((len(named), len(documents)), np.float32)
         if documents[row] >= 0:
             values, worth = scores.measure(int(documents[row]), documents[known])
-            similar[:, known] = [score_signals(values, shares(weights), worth) for weights in named.values()]
+            similar[:, known] = [
+                score_signals(values, shares(each if isinstance(each, Signals) else each[place]), worth)
+                for each in named.values()
+            ]
         for kept, one in zip(rows, similar, strict=True):
             kept.append(one)
     in_order = np.argsort(chosen)
@@ -102,9 +106,9 @@ def judge_served(
     facts = {"judged": bench.note, "without_bag": len(documents) - len(known)}
     judgements = [
         make_judgement(
-            bench, name, {"signals": dict(zip(SIGNALS, weights.weights(), strict=True))},
+            bench, name, {"signals": dict(zip(SIGNALS, each.weights(), strict=True))} if isinstance(each, Signals) else {},
             count_pairs(bench, bench.sources, partial(similarities, kept)), facts, started,
         )
-        for (name, weights), kept in zip(named.items(), rows, strict=True)
+        for (name, each), kept in zip(named.items(), rows, strict=True)
     ]  # fmt: skip
     return bench, judgements

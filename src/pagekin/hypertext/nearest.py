@@ -13,6 +13,8 @@ _SEARCHED = 256 << 20
 _ENOUGH = 64
 _MANY = 10_000
 """How many addresses or titles are looked at for one that is meant."""
+_SHOWN = 5
+"""Addresses that are named where a text may mean any of several."""
 _SHORTEST_PATH = 3
 """Letters of a path or a title that can mean an address."""
 
@@ -48,15 +50,20 @@ def guess_url(corpora: Sequence[Corpus], text: str) -> str:
     It may lack the scheme, or have another; lack `www.`, the last slash or `index.html`, or have them; be the end of an
     address (`library/json.html`); or be a page's title. Of several, the only page that was read is meant.
     """
+    meant = _meant_urls(corpora, text)
+    return meant[0] if len(meant) == 1 else ""
+
+
+def _meant_urls(corpora: Sequence[Corpus], text: str) -> list[str]:
+    """Return the addresses that a text may mean, by the first way of reading it that gives some: pages that were read, if any."""
     text = text.strip()
     for find in (_spelt_otherwise, _ending_in, _titled):
         found: dict[str, bool] = {}
         for address, captured in (one for corpus in corpora for one in find(corpus, text)):
             found[address] = found.get(address, False) or captured  # a page of one shard may be linked from others
-        read = [address for address, captured in found.items() if captured]
         if found:
-            return read[0] if len(read) == 1 else next(iter(found)) if len(found) == 1 else ""
-    return ""
+            return [address for address, captured in found.items() if captured] or list(found)
+    return []
 
 
 def _spelt_otherwise(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
@@ -119,8 +126,16 @@ def _holding(strings: RaggedBytes, needle: bytes, most: int) -> Iterator[int]:
 
 
 def unknown_url_message(corpora: Sequence[Corpus], url: str, path: str | os.PathLike[str] = "") -> str:
-    """Return a sentence that says that `url` is unknown to a collection, in shards at `path`, with what may have been meant."""
+    """Return a sentence that says that `url` is unknown to a collection, in shards at `path`, with what may have been meant.
+
+    If it may be any of several pages, these are what the sentence names.
+    """
+    where = os.fspath(path or corpora[0].kin.path)
+    if len(meant := _meant_urls(corpora, url)) > 1:
+        more = [f"... and {len(meant) - _SHOWN:,} more"] if len(meant) > _SHOWN else []
+        first = f"{url} may be any of {len(meant):,} addresses in {where}. Name one of them:"
+        return "\n  ".join([first, *sorted(meant, key=lambda one: (len(one), one))[:_SHOWN], *more])
     likely = [name for corpus in corpora for name in nearest_urls(corpus, url)]
     near = _closest(url, likely) if len(corpora) > 1 else likely
     hint = "\n  ".join(["Did you mean", *near]) if near else "The collection holds no address like it."
-    return f"{url} is not in {os.fspath(path or corpora[0].kin.path)}. {hint}"
+    return f"{url} is not in {where}. {hint}"

@@ -5,6 +5,7 @@ What ranges know and write to each other between two rounds lies on the disk. Th
 
 import heapq
 import shutil
+import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,6 +26,7 @@ from pagekin.hypertext.choosing import (
     join_chosen,
 )
 from pagekin.hypertext.corpus import Corpus
+from pagekin.hypertext.cutting import Cut
 from pagekin.hypertext.letters import Letter, Ranges, Round
 from pagekin.hypertext.part_records import divide_part, read_part, sum_abouts, write_part
 from pagekin.hypertext.shard_bounds import Starts, find_starts, measure_chosen, settle_bounds, share_work, sum_sizes
@@ -44,8 +46,15 @@ class ShardCorpora:
     folders: list[Path]
     starts: Starts
     """Where shards begin but for the first."""
+    counts: list[dict[str, Any]]
+    """What each shard counts for the whole: see `count_shard`."""
     facts: dict[str, Any]
     """Those of the corpus of all shards in one."""
+
+    def cuts(self) -> list[Cut]:
+        """Return the shards as ranges of pages and addresses, by their numbers in the whole."""
+        pages, urls = (np.cumsum([0, *(one[name] for one in self.counts)]).tolist() for name in ("pages", "urls"))
+        return [Cut(*numbers) for numbers in zip(pages, pages[1:], urls, urls[1:], strict=False)]
 
 
 def sample_addresses(addresses: Names, most: int = _SAMPLE) -> Names:
@@ -61,11 +70,12 @@ def choose_ranges(samples: Sequence[Names], count: int) -> list[bytes]:
 
 
 def merge_in_shards(
-    parts: Sequence[Path], shards: int, all_captures: bool, writer: KinWriter, progress: Callable[[float], None]
-) -> ShardCorpora:
+    parts: Sequence[Path], shards: int, all_captures: bool, writer: KinWriter, progress: Callable[[float], None],
+    settings: Mapping[str, Any] = types.MappingProxyType({}),
+) -> ShardCorpora:  # fmt: skip
     """Write the corpora of shards into folders of a writer's work folder.
 
-    There are fewer shards than asked for if there are too few addresses.
+    There are fewer shards than asked for if there are too few addresses. `settings` are facts that say how parts were read.
     """
     with TemporaryDirectory(dir=writer.work) as folder:
         job = _Job(Path(folder), writer, all_captures)
@@ -82,12 +92,12 @@ def merge_in_shards(
         progress(0.5)
         counts = []
         for shard, own_parts in enumerate(folders):
-            counts.append(job.merge(shard, own_parts, whole))
+            counts.append(job.merge(shard, own_parts, whole, settings))
             progress(0.5 + 0.5 * (shard + 1) / len(folders))
         made = [job.corpus_folder(shard) for shard in range(len(folders))]
     corpora = [Corpus(open_kin(path)) for path in made]
     terms, hosts = _count_different(map(_iterate_terms, corpora)), _count_different(one.hosts for one in corpora)
-    return ShardCorpora(made, starts, sum_facts(counts, whole, terms, hosts, all_captures))
+    return ShardCorpora(made, starts, counts, sum_facts(counts, whole, terms, hosts, all_captures))
 
 
 class _Shelf:
@@ -213,13 +223,15 @@ class _Job:
         """Return where the corpus of a shard is written."""
         return self._writer.work / f"corpus-{shard}.kin"
 
-    def merge(self, shard: int, parts: Sequence[Path], whole: Mapping[str, Any]) -> dict[str, Any]:
+    def merge(
+        self, shard: int, parts: Sequence[Path], whole: Mapping[str, Any], settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Write the corpus of a shard; return what it counts for the whole."""
         chosen, names = self._shelf.one(f"shard-{shard}", Chosen), self._shelf.one(f"names-{shard}", ShardNames)
         links = self._shelf.one(f"links-{shard}", Names)
         with KinWriter(self.corpus_folder(shard), "pagekin build", self._writer.memory) as own:
             facts = merge_shard(parts, chosen, links, names, whole, int(chosen.latest), self._all_captures, own)
-            own.commit(facts)
+            own.commit({**facts, **settings})
         for part in parts:
             shutil.rmtree(part)
         return count_shard(facts, chosen, names)

@@ -1,10 +1,12 @@
 """The content label of a collection, from its clusters and within budgets: the abstraction functions of a leaf."""
 
+import shutil
+import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import mkdtemp
 
 import numpy as np
 import numpy.typing as npt
@@ -96,8 +98,8 @@ class LeafTerms:
         self.factors = TermSettings(**tree.facts.get("terms", {}))
         self.search_words = search_words(corpus)
         with on_temporary_disk():
-            self._folder = TemporaryDirectory(prefix="pagekin-label-", ignore_cleanup_errors=True)
-            folder = Path(self._folder.name)
+            folder = Path(mkdtemp(prefix="pagekin-label-"))
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
             for name in ("all", "searched"):
                 (folder / name).mkdir()
             self.all = _TermFile.of(corpus, self.words, folder / "all", threads, self.factors)

@@ -17,6 +17,7 @@ from .topology import (
     dns_tree,
     group_hosts,
     make_network,
+    move_to_port,
 )
 from .up import ask_health, choose_nodes, run_leaf, run_network
 
@@ -48,6 +49,7 @@ __all__ = [
     "health_route",
     "listening_socket",
     "make_network",
+    "move_to_port",
     "open_collection",
     "open_service",
     "parts_on_disk",

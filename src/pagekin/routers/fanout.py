@@ -1,6 +1,7 @@
 """Asking several services at once, within one deadline."""
 
 import asyncio
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -19,6 +20,8 @@ _WALKERS = ThreadPoolExecutor(2, "walk")
 """Threads that ask services in this process. More of them would only wait for each other."""
 _STUCK = 0.25
 """Seconds after which a second thread helps to ask them: one collection on a slow disk does not stop all."""
+_SAME_TIME = 0.01
+"""Seconds for which a request that goes to one service after another keeps its deadline."""
 T = TypeVar("T")
 Noted = TypeVar("Noted", contravariant=True)
 R = TypeVar("R", bound=Request)
@@ -88,6 +91,8 @@ class FanOut:
 
         def walk_near() -> None:
             """Ask targets in this process one after another, as long as there is time."""
+            asked: Request | None = None
+            least = math.inf
             while near and (rest := until - time.monotonic()) > 0:
                 try:
                     target = near.popleft()
@@ -97,7 +102,9 @@ class FanOut:
                 if request is None:
                     spared.add(target)
                     continue
-                ended = walk(self._ask_one(operation, target, Outgoing(with_deadline(request, rest)), answer))
+                if request is not asked or rest < least:
+                    asked, least, outgoing = request, rest - _SAME_TIME, Outgoing(with_deadline(request, rest))
+                ended = walk(self._ask_one(operation, target, outgoing, answer))
                 answers[target] = ended
                 if watch and ended.answer is not None:
                     watch.note(ended.answer)

@@ -58,8 +58,12 @@ def matching(query: Query, holds: Callable[[str | None, str], Mask], everything:
     return reduce(operator.and_, [holds(query.attribute, word) for word in query.words])
 
 
+Pairs = tuple[tuple[str | None, str], ...]
+"""The words of a query, each with its attribute."""
+
+
 @lru_cache(4096)
-def _query_probes(query: Query) -> tuple[tuple[tuple[str | None, str], ...], TermKeys]:
+def _query_probes(query: Query) -> tuple[Pairs, TermKeys]:
     """Return (the words that a query asks for, their keys in filters).
 
     Cached, since the same query is asked at many routers.
@@ -112,8 +116,10 @@ class RoutingTable:
         known = counts or {}
         self.counts = {name: known.get(name) or LabelCounts(label) for name, label in self.labels.items()}
         self._counts = list(self.counts.values())
-        self._last: tuple[Query, tuple[tuple[str | None, str], ...], Mask] | None = None
-        """The query that was asked about last, its words, and which filter may hold which."""
+        self._last: tuple[Pairs, Mask] | None = None
+        """The words of the query that was asked about last, and which filter may hold which."""
+        self._last_df: tuple[Pairs, list[list[int | None]]] | None = None
+        """The same words, and in how many documents of each child each of them stands, as far as its label tells."""
 
     def judge(self, query: Query, routing: str = "filters", ask: int = 0) -> Verdict:
         """Choose the children that may hold a match; if `ask` is not 0, at most that many, the most promising."""
@@ -158,13 +164,22 @@ class RoutingTable:
             skipped[self.names[place]] = reasons[there]
         return skipped
 
-    def _held(self, query: Query) -> tuple[tuple[tuple[str | None, str], ...], Mask]:
+    def _held(self, query: Query) -> tuple[Pairs, Mask]:
         """Return (the words of a query, which filter may hold which), cached: one question asks for it several times."""
+        pairs, probes = _query_probes(query)
         last = self._last
-        if last is None or last[0] is not query:
-            pairs, probes = _query_probes(query)
-            self._last = last = query, pairs, self._bank.may_hold_probed(probes)
-        return last[1], last[2]
+        if last is None or last[0] != pairs:
+            self._last = last = pairs, self._bank.may_hold_probed(probes)
+        return last
+
+    def _told_df(self, pairs: Pairs) -> list[list[int | None]]:
+        """Return for each word in how many documents of each child it stands, None where the label does not tell; cached."""
+        last = self._last_df
+        if last is None or last[0] != pairs:
+            forms = [(attribute, form_of(word)) for attribute, word in pairs]
+            df = [[told.df(attribute, form) for told in self._counts] for attribute, form in forms]
+            self._last_df = last = pairs, df
+        return last[1]
 
     def _somewhere(self, held: Mask) -> Mask:
         """Mark (children, words): which child may hold which word in some group of its pages, as far as it tells."""
@@ -236,12 +251,11 @@ class RoutingTable:
 
     def fewest_pages(self, names: Iterable[str], query: Query) -> int:
         """Return how many pages of some children hold some word of a query at least, as far as their labels tell."""
-        forms = [(attribute, form_of(word)) for attribute, word in _query_probes(query)[0]]
-        found = 0
-        for name in names:
-            told = self.counts[name]
-            found += max([told.df(attribute, form) or 0 for attribute, form in forms], default=0)
-        return found
+        left = set(names)
+        if not left:
+            return 0
+        told = zip(*self._told_df(_query_probes(query)[0]), strict=True)
+        return sum(max(df or 0 for df in each) for name, each in zip(self.names, told, strict=False) if name in left)
 
     def words_held(self, words: Sequence[str]) -> dict[str, int]:
         """Return how many of some words each child may hold together, in one group of its pages."""
@@ -267,13 +281,11 @@ class RoutingTable:
         df = {}
         pairs, held = self._held(query)
         may = self._somewhere(held) | self._blind[:, None]
-        for (attribute, word), maybe in zip(pairs, may.T.tolist(), strict=True):
-            form = form_of(word)
-            key = form_key(attribute, form)
+        for (attribute, word), maybe, known in zip(pairs, may.T.tolist(), self._told_df(pairs), strict=True):
+            key = form_key(attribute, form_of(word))
             if _is_stopped(word):
                 df[key] = pages
                 continue
-            known = [told.df(attribute, form) for told in self._counts]
             df[key] = sum(
                 (told.least if there else 0) if sure is None else sure
                 for told, sure, there in zip(self._counts, known, maybe, strict=True)

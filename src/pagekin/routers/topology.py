@@ -20,6 +20,7 @@ from pagekin.hypertext import canonical_url, split_port
 from pagekin.labels import ContentLabel, LabelBudget, is_plain, plain_line, router_label
 from pagekin.net import is_loopback
 from pagekin.routers.network import LONGEST_NAME, Network, NetworkError, Node, Settings
+from pagekin.routers.place import Place
 
 Way = tuple[str, ...]
 """The routers above a leaf, from the top down."""
@@ -29,6 +30,8 @@ ADDRESSES = "IP addresses"
 _WORDS_IN_NAME = 4
 _LONGEST_FILE = 200
 _LAST_PORT = 65535
+NODES_PATH = "nodes"
+"""Where the nodes that share the root's port stand: no page of the root begins so."""
 _LONGEST_START = LONGEST_NAME - 40
 """Of a name, so that an ending can be added."""
 
@@ -237,11 +240,11 @@ def _unique(name: str, taken: Container[str], kind: str = "") -> str:
 
 def make_network(
     name: str, groups: Sequence[SiteGroup], trees: Sequence[Hierarchy], host: str = "127.0.0.1", port: int = 8700,
-    one_port: bool = False, leaves: str = "leaves",
+    one_port: bool = True, leaves: str = "leaves",
 ) -> Network:  # fmt: skip
     """Make a network of these leaves below these trees of routers, every node with an address of its own.
 
-    Addresses are ports that rise from `port` on, routers first; or with `one_port` paths below one port.
+    All have paths at one port, the first root `/`; or else ports that rise from `port` on, routers first.
     """
     routers: dict[str, Node] = {}
     parents_of: defaultdict[str, list[str]] = defaultdict(list)
@@ -265,8 +268,13 @@ def make_network(
         )  # fmt: skip
     made = Network.of(name, nodes.values(), Settings(allow=allowed_for(host) or None))
     check_ports(len(made.nodes), port, one_port)
+    # Whoever opens the port in a browser finds the first root there.
+    first = made.roots()[0].name if made.roots() else ""
     placed = [
-        replace(node, url=_url(host, port if one_port else port + place, node.name if one_port else ""))
+        replace(
+            node,
+            url=_url(host, port, "" if node.name == first else node.name) if one_port else _url(host, port + place),
+        )
         for place, node in enumerate(made.nodes)
     ]
     return replace(made, nodes=tuple(placed))
@@ -276,13 +284,31 @@ def check_ports(nodes: int, port: int, one_port: bool) -> None:
     """Refuse, with a NetworkError, more nodes than there are ports from `port` on."""
     if not one_port and port + nodes - 1 > _LAST_PORT:
         raise NetworkError(
-            f"{nodes:,} nodes have no room from port {port} on: name a lower port, or give them one port"
+            f"{nodes:,} nodes have no room from port {port} on: name a lower port, or let them share one"
         )
 
 
-def _url(host: str, port: int, name: str) -> str:
+def _url(host: str, port: int, name: str = "") -> str:
+    """Return an address at a port; that of a name lies where no page of the root does."""
     shown = f"[{host}]" if ":" in host else host
-    return canonical_url(f"http://{shown}:{port}/{quote(name, safe='') + '/' if name else ''}") or ""
+    path = f"{NODES_PATH}/{quote(name, safe='')}/" if name else ""
+    return canonical_url(f"http://{shown}:{port}/{path}") or ""
+
+
+def move_to_port(network: Network, port: int) -> Network:
+    """Return a network whose nodes here share another port; NetworkError if they share none."""
+    here = {Place.of(node.url).port for node in network.nodes if node.here}
+    if len(here) != 1 or any(node.listen for node in network.nodes if node.here):
+        raise NetworkError(
+            f"--port moves a network whose nodes share one port, and these have {len(here):,}, or listen elsewhere than "
+            "their addresses say: edit network.toml"
+        )
+    (before,) = here
+    moved = [
+        replace(node, url=node.url.replace(f":{before}/", f":{port}/", 1)) if node.here else node
+        for node in network.nodes
+    ]
+    return replace(network, nodes=tuple(moved))
 
 
 def allowed_for(host: str) -> Way:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from pagekin.collection import Health, Service, ServiceError
+from pagekin.hypertext import default_workers
 from pagekin.labels import operator_terms, plain_text
 from pagekin.net import Guard, parse_allowed
 from pagekin.routers.http import router_app
@@ -131,9 +132,17 @@ def run_network(
 ) -> None:
     """Run nodes of a network until this process is stopped; its other processes end with it.
 
-    No node listens before all that first questions need is open, and this process, which has most routers, is the last.
+    With 0 processes there is one for each core, or one if nodes share a port. No node listens before all that first questions
+    need is open, and this process, which has most routers, is the last.
     Raise ServiceError, with nothing left running, if one of them cannot start.
     """
+    if not processes:
+        processes = 1 if _share_a_port(network, names) else default_workers()
+    elif processes > 1 and _share_a_port(network, names):
+        raise ServiceError(
+            f"{processes} processes cannot share the one port of these nodes: run them in one (--workers 1), or give each node a "
+            "port of its own (pagekin network init ... --replace --port-each)"
+        )
     _check_places(network, names)
     _may_open_many()
     began = time.monotonic()
@@ -154,6 +163,12 @@ def run_network(
             threading.Thread(target=_tell_when_whole, args=(network, names, began, tell), daemon=True).start()
 
         run(opened.services, listens, make_app)
+
+
+def _share_a_port(network: Network, names: Sequence[str]) -> bool:
+    """Return whether several nodes listen at one port, told apart by paths."""
+    places = [network.by_name[name].place for name in names]
+    return len({(place.host, place.port) for place in places}) < len(places)
 
 
 def _may_open_many() -> None:

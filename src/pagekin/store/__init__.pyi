@@ -9,6 +9,7 @@ from .compiling import compile_kernels, compile_missing, listed_kernels, missing
 from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import (
     MANIFEST,
+    MOST_SHARDS,
     SHARDS,
     Kin,
     KinError,
@@ -47,6 +48,7 @@ __all__ = [
     "KEY_SIZE",
     "LOCK",
     "MANIFEST",
+    "MOST_SHARDS",
     "NO_LIMIT",
     "PROCESS_KEY",
     "RESUME",

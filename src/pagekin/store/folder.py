@@ -17,6 +17,8 @@ FORMAT = 2
 MANIFEST = "manifest.json"
 SHARDS = "shards"
 """The fact that lists the shards of a collection, each a `.kin` folder inside its folder."""
+MOST_SHARDS = 1_000
+"""The most shards of one collection."""
 
 
 class KinError(PagekinError):

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -152,16 +153,25 @@ class TextIndex:
 
     def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY) -> Terms:
         """Return (attribute, form) pairs as kernels take them."""
-        known = [self.look_up(form) for _attribute, form in pairs]
+        return self.terms_and_places(pairs, rarity)[0]
+
+    def terms_and_places(
+        self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY
+    ) -> tuple[Terms, Callable[[], Places]]:
+        """Return the same, and what gives the places of these forms, from one array: a network makes hundreds for a question."""
+        number, begin, end, _row, _pages, first = self._columns([self.look_up(form) for _attribute, form in pairs])
         bits = [ATTRIBUTE_BITS[attribute] for attribute, _form in pairs]
-        numbers = [-1 if attribute else form.number for (attribute, _form), form in zip(pairs, known, strict=True)]
-        return Terms(
-            np.array([form.begin for form in known], np.int64),
-            np.array([form.end for form in known], np.int64),
-            np.array(bits, np.int64) if any(bits) else _no_bits(len(bits)),
-            np.array(numbers, np.int64),
-            rarity,
-        )
+        if any(bits):
+            terms = Terms(begin, end, np.array(bits, np.int64), np.where(bits, -1, number), rarity)
+        else:
+            terms = Terms(begin, end, _no_bits(len(bits)), number, rarity)
+        return terms, lambda: Places(begin, end, first, self._where)
+
+    @staticmethod
+    def _columns(forms: "Sequence[Form]") -> npt.NDArray[np.int64]:
+        """Return the fields of forms, a row for each field."""
+        flat = np.fromiter(chain.from_iterable(zip(*forms, strict=True)), np.int64)
+        return flat.reshape(len(Form._fields), len(forms))
 
     def parts(self, form: str) -> plain.FormParts:
         """Return what a form adds to the scores of pages, in units of its inverse frequency: for searches made elsewhere."""
@@ -179,8 +189,12 @@ class TextIndex:
 
     def places_of(self, forms: "list[Form]") -> Places:
         """Return the entries of forms and where on their pages they stand."""
-        begin, end, first = np.array([(form.begin, form.end, form.first) for form in forms], np.int64).T.copy()
-        return Places(begin, end, first, self.corpus.kin["posting.where"])
+        _number, begin, end, _row, _pages, first = self._columns(forms)
+        return Places(begin, end, first, self._where)
+
+    @cached_property
+    def _where(self) -> Array:
+        return self.corpus.kin["posting.where"]
 
     def runs_under(self, bit: int) -> Runs:
         """Return where words under an attribute stand on all pages; made at the first phrase that is looked for there."""
@@ -232,18 +246,24 @@ class TextIndex:
         stats: Stats | None = None,
         keep: Mask | None = None,
         documents: Array | None = None,
+        above: float = 0.0,
     ) -> Hits:
         """Return the pages that match a query from place `offset` on, at most `limit`, the best first.
 
         `stats` are those of all collections whose answers are to be compared; `keep` tells which pages may match; `documents`
         gives each page's document: its pages are searched as one, and only the best is named (a page with -1 stands for itself).
+        Pages that score less than `above` are counted, but not returned.
         """
         if limit < 0 or offset < 0:
             raise ValueError("limit and offset are 0 or more")
-        if stats:
-            weigh_query(query, stats)  # which refuses statistics of another query
-        asked = TextSearch(self, query, stats, keep, self.groups(documents))
+        # Outside of what damage may do: statistics of another query are refused.
+        weights = weigh_query(query, stats) if stats else None
+        asked = TextSearch(self, query, stats, keep, self.groups(documents), weights)
         total, pages, scores = self._unless_damaged(lambda: asked.best(offset + limit))
+        if above > 0.0 and len(pages):
+            enough = scores >= above
+            if np.count_nonzero(enough) < len(scores):
+                pages, scores = pages[enough], scores[enough]
         if not len(pages):
             return Hits(total, [], [])
         order = _first_places(scores, offset + limit)[offset:]
@@ -267,7 +287,7 @@ def _no_bits(terms: int) -> npt.NDArray[np.int64]:
 def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
     """Return the places of the `count` highest scores, the highest first, of equal ones the first."""
     if not 0 < 4 * count < len(scores):
-        return np.argsort(-scores, kind="stable")[:count]
+        return (-scores).argsort(kind="stable")[:count]
     least = np.partition(scores, len(scores) - count)[len(scores) - count]
     among = np.flatnonzero(scores >= least)
     return among[np.argsort(-scores[among], kind="stable")][:count]

@@ -1,7 +1,8 @@
 """One query being answered: which pages match, and which of them come first."""
 
 import itertools
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,7 +14,7 @@ from pagekin.text import plain
 from pagekin.text.analysis import ANALYSER, form_of
 from pagekin.text.groups import NO_GROUPS, Groups
 from pagekin.text.query import And, Not, Or, Phrase, Query, Some, Word
-from pagekin.text.scoring import ATTRIBUTE_BITS, PAGES_OF_RANGE, PRESENT, ROW, TEXT_BIT, TITLE_BIT, Terms
+from pagekin.text.scoring import ATTRIBUTE_BITS, PAGES_OF_RANGE, PRESENT, ROW, TEXT_BIT, TITLE_BIT, Places, Terms
 from pagekin.text.statistics import QueryWeights, Stats, asked_forms, form_key, inverse_frequency, weigh_query
 
 if TYPE_CHECKING:
@@ -39,8 +40,12 @@ class TextSearch:
         stats: Stats | None = None,
         keep: Mask | None = None,
         groups: Groups = NO_GROUPS,
+        weights: QueryWeights | None = None,
     ) -> None:
+        """Take what is known already: `weights` are what `stats` make of the query."""
         self._index, self._query, self._stats, self._groups = index, query, stats, groups
+        self._weighed = weights
+        self._looked_up: tuple[Terms, Callable[[], Places]] | None = None
         self._flags: dict[str, npt.NDArray[np.uint8]] = {}
         if keep is not None and keep.shape != (len(index),):
             raise ValueError(f"the mask is for {len(keep):,} pages, and there are {len(index):,}")
@@ -145,13 +150,22 @@ class TextSearch:
             return known.pages
         return int(index.engine.count_pages(index.postings, known.begin, known.end, ATTRIBUTE_BITS[attribute]))
 
-    @cached_property
+    # A cached property takes a lock when it is made, and these two are made for every leaf of a network.
+    @property
     def _weights(self) -> QueryWeights:
-        return weigh_query(self._query, self.stats)
+        if self._weighed is None:
+            self._weighed = weigh_query(self._query, self.stats)
+        return self._weighed
 
-    @cached_property
+    @property
     def _terms(self) -> Terms:
-        return self._index.terms(asked_forms(self._query), self._weights.rarity)
+        return self._terms_and_places[0]
+
+    @property
+    def _terms_and_places(self) -> tuple[Terms, Callable[[], Places]]:
+        if self._looked_up is None:
+            self._looked_up = self._index.terms_and_places(asked_forms(self._query), self._weights.rarity)
+        return self._looked_up
 
     def best(self, most: int) -> tuple[int, Array, Array]:
         """Return (how many match, pages, their scores), in the order of pages, with the `most` best of all matches among them."""
@@ -182,9 +196,8 @@ class TextSearch:
 
         Scores are 1 and more for pages that hold all parts, or are called most of them, and less for others.
         """
-        plain_words = all(isinstance(part, Word) and not part.attribute for part in query.parts)
-        if self._index.compiled and plain_words and self._index.has_places:
-            return self._rank_some(query)
+        if self._index.compiled and self._index.has_places and _is_some_words(query):
+            return self._rank_some()
         mask = self.matches()
         pages = mask.nonzero()[0]
         scores = self._index.engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
@@ -193,15 +206,15 @@ class TextSearch:
         scores = np.where(first, 1.0 + scores, scores / (1.0 + scores))
         return self._groups.count(mask), *self._index.engine.best_of_groups(pages, scores, self._groups)
 
-    def _rank_some(self, query: Some) -> tuple[int, Array, Array]:
+    def _rank_some(self) -> tuple[int, Array, Array]:
         """Do the same for words alone, in compiled code."""
         from pagekin.text._kernels.some import rank_some
 
         index, weights = self._index, self._weights
+        terms, places = self._terms_and_places
         ranked: tuple[int, Array, Array] = rank_some(
-            index.postings, self._terms, index.places_of([index.look_up(form) for _attribute, form in asked_forms(query)]),
-            weights.rows, (index.runs_under(TITLE_BIT), index.runs_under(TEXT_BIT)), self._groups, weights.mean,
-            weights.least_named, _ALL_PAGES if self._keep is None else self._keep,
+            index.postings, terms, places(), weights.rows, (index.runs_under(TITLE_BIT), index.runs_under(TEXT_BIT)),
+            self._groups, weights.mean, weights.least_named, _ALL_PAGES if self._keep is None else self._keep,
         )  # fmt: skip
         return ranked
 
@@ -268,6 +281,12 @@ def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
 def _is_all_words(query: Query) -> bool:
     """Return whether a query is a word, or asks for all of some words: for all that `asked_forms` names, then."""
     return isinstance(query, Word) or (isinstance(query, And) and all(isinstance(part, Word) for part in query.parts))
+
+
+@lru_cache(64)
+def _is_some_words(query: Some) -> bool:
+    """Return whether a query asks for some of several words, wherever they stand."""
+    return all(isinstance(part, Word) and not part.attribute for part in query.parts)
 
 
 def _has_phrase(query: Query) -> bool:

@@ -1,5 +1,5 @@
 // Search in this site without a server: words, their stems and misspellings, from the files beside this script.
-// Made by Pagekin. Other scripts may call: await pagekin.search("some words", 10) -> [{url, title, text, score}].
+// Made by Pagekin. Other scripts may call: await pagekin.search("some words", 10) -> [{url, path, title, text, score}].
 (() => {
   "use strict";
   if (window.pagekin) return;
@@ -235,7 +235,7 @@
       const group = Math.floor(page / about.group);
       const list = await once(`group ${group}`, async () => JSON.parse(await asText(`pages-${number(group)}.bin`)));
       const [path, title, text] = list[page - group * about.group];
-      return { url: new URL(path, new URL("..", home)).href, title, text, score };
+      return { url: new URL(path, new URL("..", home)).href, path, title, text, score };
     }));
     return { hits, total: ranked.length, meant: changed ? meant.join(" ") : "" };
   }
@@ -284,8 +284,13 @@
       const pages = `${found.total} ${found.total === 1 ? "page" : "pages"}`;
       status.textContent = !found.total ? `No page has “${query}”.`
         : found.meant ? `No page has “${query}”: ${pages} for “${found.meant}”` : pages;
+      const titles = found.hits.map((hit) => hit.title);
+      // Of hits with one title, only their paths tell which is which.
+      const path = (hit) => titles.filter((title) => title === hit.title).length > 1
+        ? [element("small", { class: "pagekin-path" }, hit.path)] : [];
       list.replaceChildren(...found.hits.map((hit) => element("li", {},
-        element("a", { href: hit.url }, ...emphasise(hit.title, asked)), element("p", {}, ...emphasise(hit.text, asked)))));
+        element("a", { href: hit.url }, ...emphasise(hit.title, asked)), ...path(hit),
+        element("p", {}, ...emphasise(hit.text, asked)))));
     }
     input.addEventListener("input", answer);
     form.addEventListener("submit", async (event) => {

@@ -1,0 +1,174 @@
+"""Sources with the signals of their candidates, and weights that are fitted to some of them and judged by the others."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags import Signals
+from pagekin.evaluation.served import SignalScores, shares
+from pagekin.similarity import SIGNALS, score_signals
+from pagekin.store import Array
+
+TOP = 10
+FOLDS = 5
+"""Parts into which classes, or pages, are divided: each is judged by weights that were fitted to the others."""
+POOL = 300
+"""Weights that are tried, at most."""
+_SPREADS = (3.0, 10.0, 30.0)
+"""How close to a preset weights are drawn: the sum of the parameters of Dirichlet's distribution."""
+_FLOOR = 0.3
+"""Added to each of these parameters, so that a signal without weight in a preset may get some."""
+_AVERAGED = 20
+"""The best of the weights that were tried are averaged, since the very best of them is so by chance, …"""
+_CLOSE = 0.01
+"""… each by how near it comes to the best: 1 / e of its share for so much nDCG@10 less."""
+_STEPS = (0.25, 0.5, 0.75, 1.0)
+"""Parts of the way from the preset to this average that are tried."""
+_DISCOUNT = 1 / np.log2(np.arange(2, TOP + 2))
+Weights = npt.NDArray[np.float64]
+"""Shares of the signals, in the order of SIGNALS."""
+
+
+class SignalTable:
+    """The candidates of some sources with their signals and grades, so that weights are judged without measuring again."""
+
+    def __init__(self) -> None:
+        self.sources: list[int] = []
+        self.classes: list[int] = []
+        """What each source is one of several of: sources of one class err together."""
+        self.documents: list[npt.NDArray[np.int64]] = []
+        """The candidates of each source."""
+        self.grades: list[npt.NDArray[np.int64]] = []
+        self._values: list[npt.NDArray[np.float64]] = []
+        self._worth: list[npt.NDArray[np.float64]] = []
+        self._ideal: list[float] = []
+        self._rectangles: tuple[Array, Array, Array] | None = None
+
+    def __len__(self) -> int:
+        return len(self.sources)
+
+    def add(
+        self, scores: SignalScores, source: int, of_class: int, candidates: Array, grades: Array, all_grades: Array
+    ) -> None:
+        """Measure the candidates of a source. `all_grades` are those of all documents, candidates or not."""
+        values, worth = scores.measure(source, candidates)
+        best = np.sort(all_grades)[::-1][:TOP]
+        self.sources.append(source)
+        self.classes.append(of_class)
+        self.documents.append(candidates)
+        self.grades.append(grades)
+        self._values.append(values)
+        self._worth.append(worth)
+        self._ideal.append(float(best @ _DISCOUNT[: len(best)]))
+        self._rectangles = None
+
+    def scores(self, place: int, weights: Weights) -> npt.NDArray[np.float64]:
+        """Return the scores of the candidates of the source at a place, by shares of the signals."""
+        return score_signals(self._values[place], weights, self._worth[place])
+
+    def _all(self) -> tuple[Array, Array, Array]:
+        """Return (signals, worth, grades) of all sources in one array each; rows end with candidates that are worth nothing."""
+        if self._rectangles is None:
+            width = max([TOP, *map(len, self.documents)])
+            signals = np.zeros((len(self), width, len(SIGNALS)), np.float32)
+            worth, grades = np.zeros((2, len(self), width), np.float32)
+            for place, found in enumerate(self.documents):
+                row = place, slice(len(found))
+                signals[row], worth[row], grades[row] = self._values[place], self._worth[place], self.grades[place]
+            self._rectangles = signals, worth, grades
+        return self._rectangles
+
+    def ndcg(self, weights: Weights) -> npt.NDArray[np.float64]:
+        """Return nDCG@10 of each source: what `Rankings` gives of the same answers, but quick enough for a search.
+
+        Cost: some 10 ms for 400 sources. Scores are in single precision.
+        """
+        if not len(self):
+            return np.zeros(0)
+        signals, worth, grades = self._all()
+        scores = score_signals(signals, np.asarray(weights, np.float32), worth)
+        top = np.argpartition(-scores, TOP - 1, axis=1)[:, :TOP]
+        top.sort(axis=1)
+        order = np.argsort(-np.take_along_axis(scores, top, 1), axis=1, kind="stable")
+        top = np.take_along_axis(top, order, 1)
+        gains = np.take_along_axis(grades, top, 1) * (np.take_along_axis(scores, top, 1) > 0)
+        return np.asarray(gains @ _DISCOUNT / np.array(self._ideal))
+
+
+def draw_weights(presets: Sequence[Signals], fixed: Sequence[str], count: int, seed: int) -> list[Weights]:
+    """Return the presets, each free signal alone, and weights drawn around the presets: `count` of them in all.
+
+    The signals in `fixed` keep their share in the first preset. No page is looked at, so these weights may be tried on pages
+    that judge.
+    """
+    rng = np.random.default_rng(seed)
+    free = np.array([name not in fixed for name in SIGNALS])
+    first = shares(presets[0])
+    room = float(first[free].sum())
+
+    def fill(some: Weights) -> Weights:
+        weights = first.copy()
+        weights[free] = some[free] * room / some[free].sum()
+        return weights
+
+    centres = [one for one in map(shares, presets) if one[free].sum() > 0]
+    drawn = [fill(one) for one in centres] + [fill(one) for one in np.eye(len(SIGNALS))[free]]
+    while len(drawn) < count:
+        centre = centres[rng.integers(len(centres))]
+        drawn.append(fill(rng.dirichlet(_SPREADS[rng.integers(len(_SPREADS))] * centre + _FLOOR)))
+    return drawn
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """Weights that were fitted to all sources, and for each part of them those that were fitted to the other parts."""
+
+    weights: Signals
+    without: tuple[Signals, ...]
+    """By part: the weights that do not know it."""
+    tries: int
+
+
+def cross_fit(
+    table: SignalTable, parts: Array, presets: Sequence[Signals], fixed: Sequence[str] = (), seed: int = 1,
+    more: Callable[[], bool] = lambda: True,
+) -> CrossFit:  # fmt: skip
+    """Fit weights to the sources of a table, and to those outside each of the `parts` that their numbers name.
+
+    The same drawn weights are tried for all. Of the best an average is taken, and from the first preset one goes as far
+    towards it as gains most nDCG@10, less one standard error by classes; where nothing gains more than that, the preset stays.
+    """
+    pool = draw_weights(presets, fixed, POOL, seed)
+    tried: list[npt.NDArray[np.float64]] = []
+    for weights in pool:
+        if len(tried) > len(presets) and not more():
+            break
+        tried.append(table.ndcg(weights))
+    ndcg = np.stack(tried)
+
+    def fit(mask: Array) -> Signals:
+        gains = (ndcg[:, mask] - ndcg[0, mask]).mean(axis=1)
+        best = np.argsort(-gains, kind="stable")[:_AVERAGED]
+        share = np.exp((gains[best] - gains[best[0]]) / _CLOSE)
+        goal = np.average(np.stack([pool[place] for place in best]), axis=0, weights=share)
+        found, sure = pool[0], 0.0
+        for step in _STEPS:
+            weights = (1 - step) * pool[0] + step * goal
+            each = (table.ndcg(weights) - ndcg[0])[mask]
+            gain = float(each.mean()) - class_error(each, np.array(table.classes)[mask])
+            if gain > sure:
+                found, sure = weights, gain
+        return Signals(*(round(float(one), 4) for one in found))
+
+    every = np.ones(len(table), np.bool_)
+    names = range(int(parts.max(initial=-1)) + 1)
+    without = tuple(fit(parts != name) if np.any(parts != name) else presets[0] for name in names)
+    return CrossFit(fit(every), without, len(tried))
+
+
+def class_error(values: Array, classes: Array) -> float:
+    """Return the standard error of the mean of values of which those of one class err together."""
+    _names, place = np.unique(classes, return_inverse=True)
+    return float(np.sqrt(np.sum(np.bincount(place, values - values.mean()) ** 2))) / len(values)
