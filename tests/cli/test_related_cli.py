@@ -648,7 +648,7 @@ def test_neighbours_that_cannot_be_written_leave_nothing_behind(demo: Path, tmp_
 # -- whole or not --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["bag.weights", "bagterm.hash", "signature.rows", "list.docs", "copy.rows"])
+@pytest.mark.parametrize("name", ["bag.weights", "bagterm.hash", "signature.rows", "list.words", "copy.rows"])
 def test_check_finds_a_flipped_byte_in_the_index(mine: Path, name: str) -> None:
     file = next(mine.glob(f"{name}-*.npy"))
     raw = bytearray(file.read_bytes())
@@ -666,9 +666,9 @@ def test_damage_does_not_reach_compiled_code(mine: Path, tmp_path: Path) -> None
         file = next(mine.glob(f"{name}-*.npy"))
         file.write_bytes(file.read_bytes()[:128] + b"\xfe" * (file.stat().st_size - 128))
 
-    overwrite("list.docs")
+    overwrite("list.words")
     out = tmp_path / "x.jsonl"
-    refused(pagekin("neighbours", mine, "--out", out), 3, "is damaged: list.docs", f"pagekin index {mine}")
+    refused(pagekin("neighbours", mine, "--out", out), 3, "is damaged: list.words", f"pagekin index {mine}")
     assert not out.exists()
     overwrite("stream.words")
     refused(pagekin("index", mine), 3, "is damaged: stream", f"pagekin check {mine}")

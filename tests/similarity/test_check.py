@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from pagekin.bags import Origin, choose_strategy
+from pagekin.hypertext import Corpus
 from pagekin.similarity import INDEX_ARRAYS, RelatedIndex, check_index
-from pagekin.store import Finding, Kin, KinWriter, check_files, open_kin
+from pagekin.similarity.packed import PackedLists, pack_lists
+from pagekin.store import Finding, Kin, KinError, KinWriter, check_files, open_kin
 
 from .webs import Array, index_web
 
@@ -48,6 +50,12 @@ def rewritten(
 def with_arrays(kin: Kin, arrays: dict[str, Array]) -> Kin:
     """The same collection with some other arrays: what opening a rewritten copy would give."""
     return Kin(kin.path, kin.manifest, {**kin.arrays, **arrays})
+
+
+def with_facts(kin: Kin, facts: dict[str, Any]) -> Kin:
+    """The same collection with some other facts of the index."""
+    index = {**kin.facts["index"], **facts}
+    return Kin(kin.path, {**kin.manifest, "facts": {**kin.facts, "index": index}}, kin.arrays)
 
 
 def index_arrays(kin: Kin) -> list[str]:
@@ -109,8 +117,7 @@ CHANGES: dict[str, list[Callable[[Any], Any]]] = {
     "bagterm.pages": [next_number],
     "bagterm.shown": [next_number, highest_bit],
     "signature.rows": [next_number, highest_bit],
-    "list.docs": [next_number, highest_bit],
-    "list.keys": [next_number, highest_bit],
+    "list.words": [next_number, highest_bit],
     "list.starts": [next_number, highest_bit],
     "list.positions": [next_number, lambda place: place * 0 - 1],
     "copy.rows": [next_number, highest_bit],
@@ -168,22 +175,73 @@ def test_values_of_a_real_collection_that_moved_by_one_are_noticed(
     assert rewritten(kin, tmp_path, {name: np.roll(kin[name], 1)}), name
 
 
-def test_a_document_that_stands_twice_in_a_list_for_another_is_noticed(small: Kin, tmp_path: Path) -> None:
-    """Its value is the list's key both times, so that inverting alone would not tell."""
-    starts, docs = small["list.starts"].astype(int), np.array(small["list.docs"])
-    shared = np.flatnonzero(np.diff(starts) > 1)
-    assert len(shared)
-    docs[starts[shared[0]]] = docs[starts[shared[0]] + 1]
-    (finding,) = rewritten(small, tmp_path, {"list.docs": docs})
-    assert "once and in order" in finding.what
+def packed_again(kin: Kin, change: Callable[[int, Array], Array]) -> dict[str, Array]:
+    """The lists of a collection, with the pairs of each position changed."""
+    lists = PackedLists.of(kin, kin.facts["index"]["bags"])
+    words, starts, positions = [], [], [0]
+    for j in range(len(lists.positions) - 1):
+        own, begins = pack_lists(change(j, lists.pairs(j)), lists.bucket_bits, lists.document_bits)
+        words.append(own)
+        starts.append(begins)
+        positions.append(positions[-1] + 8 * len(own))
+    return {
+        "list.words": np.concatenate([*words, np.zeros(1, np.uint64)]),
+        "list.starts": np.concatenate(starts).astype(np.uint32),
+        "list.positions": np.array(positions),
+    }
 
 
-def test_documents_of_a_list_in_another_order_are_noticed(small: Kin, tmp_path: Path) -> None:
-    starts, docs = small["list.starts"].astype(int), np.array(small["list.docs"])
-    first = starts[np.flatnonzero(np.diff(starts) > 1)[0]]
-    docs[[first, first + 1]] = docs[[first + 1, first]]
-    (finding,) = rewritten(small, tmp_path, {"list.docs": docs})
-    assert "once and in order" in finding.what
+def test_lists_that_are_packed_again_are_the_same(small: Kin) -> None:
+    for name, array in packed_again(small, lambda _j, pairs: pairs).items():
+        np.testing.assert_array_equal(array, small[name])
+
+
+def shared(pairs: Array) -> Array:
+    """The places of pairs with the key of the one before."""
+    return np.flatnonzero(pairs[1:] >> np.uint64(32) == pairs[:-1] >> np.uint64(32)) + 1
+
+
+@pytest.mark.parametrize("of_many", [True, False])
+def test_a_document_that_is_missing_from_its_list_is_noticed(small: Kin, of_many: bool) -> None:
+    def leave_out(j: int, pairs: Array) -> Array:
+        others = np.setdiff1d(np.arange(len(pairs)), np.append(shared(pairs), shared(pairs) - 1))
+        places = shared(pairs) if of_many else others
+        return np.delete(pairs, places[:1]) if j == 3 else pairs
+
+    changed = packed_again(small, leave_out)
+    assert len(changed["list.words"]) <= len(small["list.words"])
+    facts = {"listed": small.facts["index"]["listed"] - 1, "list_words": len(changed["list.words"])}
+    kin = with_facts(with_arrays(small, changed), facts)
+    (finding,) = check_index(kin)
+    assert "once and in order at position 3" in finding.what
+    if of_many:
+        (finding,) = check_index(with_facts(kin, {"singles_left_out": True}))
+        assert "once and in order at position 3" in finding.what
+    else:
+        fewer = {"lists": small.facts["index"]["lists"] - 1, "singles_left_out": True}
+        assert list(check_index(with_facts(kin, fewer))) == [], "no other document has the value"
+
+
+def test_a_document_of_another_list_is_noticed(small: Kin) -> None:
+    def move(j: int, pairs: Array) -> Array:
+        low = np.uint64(0xFFFFFFFF)
+        return np.sort(pairs & ~low | np.roll(pairs & low, 1)) if j == 5 else pairs
+
+    changed = packed_again(small, move)
+    kin = with_facts(with_arrays(small, changed), {"list_words": len(changed["list.words"])})
+    (finding,) = check_index(kin)
+    assert "does not invert the signatures at position 5" in finding.what
+
+
+def test_lists_of_an_earlier_version_are_to_be_made_again(small: Kin) -> None:
+    arrays = {name: array for name, array in small.arrays.items() if name != "list.words"}
+    earlier = Kin(small.path, small.manifest, {**arrays, "list.docs": np.zeros(3, np.uint32)})
+    with pytest.raises(KinError, match=f"Index it again: pagekin index {small.path}"):
+        RelatedIndex(Corpus(earlier))
+    facts = {name: fact for name, fact in small.facts["index"].items() if name != "listed"}
+    manifest = {**small.manifest, "facts": {**small.facts, "index": facts}}
+    findings = list(check_index(Kin(small.path, manifest, earlier.arrays)))
+    assert [finding.where for finding in findings] == ["manifest.json"]
 
 
 def test_signatures_of_another_seed_are_noticed_though_the_lists_invert_them(small: Kin, tmp_path: Path) -> None:
@@ -192,7 +250,10 @@ def test_signatures_of_another_seed_are_noticed_though_the_lists_invert_them(sma
     ).corpus.kin
     names = [name for name in index_arrays(other) if name.startswith(("signature.", "list."))]
     findings = rewritten(
-        small, tmp_path, {name: other[name] for name in names}, {"lists": other.facts["index"]["lists"]}
+        small,
+        tmp_path,
+        {name: other[name] for name in names},
+        {fact: other.facts["index"][fact] for fact in ("lists", "listed", "list_words")},
     )
     assert [finding.where for finding in findings] == ["signature.rows"]
 

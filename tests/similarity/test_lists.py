@@ -12,10 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from pagekin.bags import Signature
-from pagekin.similarity import LIST_ENTRIES, RelatedIndex, SignatureIndex, lists, make_index
-from pagekin.similarity.lists import Eligible, MatchedDocuments, SignatureShard, matches_above
+from pagekin.similarity import LIST_ENTRIES, RelatedIndex, SignatureIndex, lists, make_index, packed
+from pagekin.similarity.index import sort_pairs
+from pagekin.similarity.lists import Eligible, MatchedDocuments, matches_above
+from pagekin.similarity.packed import PackedLists, bucket_bits, document_bits, pack_lists, values_of
 from pagekin.similarity.related import DEPTH
-from pagekin.store import Kin, KinWriter
+from pagekin.store import Kin, KinWriter, open_kin
 
 from .figure11 import inverted_lists, process_query
 from .webs import Array, list_arrays, plainly, signature_index
@@ -56,7 +58,7 @@ def all_but(*documents: int) -> Eligible:
     return lambda asked: ~np.isin(asked, documents)
 
 
-def pairs(found: MatchedDocuments) -> list[tuple[int, int]]:
+def pairs_of(found: MatchedDocuments) -> list[tuple[int, int]]:
     return list(zip(found.docs.tolist(), found.matches.tolist(), strict=True))
 
 
@@ -114,16 +116,77 @@ def cases(draw: some.DrawFn) -> Case:
 @given(cases())
 def test_a_span_holds_the_documents_that_a_dictionary_would(case: Case) -> None:
     arrays = list_arrays(case.rows, case.answers)
-    docs = arrays["list.docs"]
     plain, compiled = (
-        SignatureShard(Kin(Path("nowhere.kin"), {}, arrays), case.rows.shape[1], how) for how in (False, True)
+        PackedLists.of(Kin(Path("nowhere.kin"), {}, arrays), len(case.rows), how) for how in (False, True)
     )
     near = [case.query, case.query + np.uint32(1), case.query - np.uint32(1), np.zeros_like(case.query), ~case.query]
     for signature in near:
-        for starts, ends in (plain.spans(signature), compiled.spans(signature)):
-            for j, here in enumerate(inverted_lists(case.rows)):
-                expected = [document for document in here.get(int(signature[j]), []) if document in case.answers]
-                assert docs[starts[j] : ends[j]].tolist() == expected
+        expected = [
+            [document for document in here.get(int(signature[j]), []) if document in case.answers]
+            for j, here in enumerate(inverted_lists(case.rows))
+        ]
+        for reader in (plain, compiled):
+            found = reader.find(signature)
+            assert found.lengths.tolist() == [len(here) for here in expected]
+            assert reader.read(found).tolist() == [document for here in expected for document in here]
+    for j in range(case.rows.shape[1]):
+        pairs = plain.pairs(j)
+        assert values_of(pairs >> np.uint64(32)).tolist() == case.rows[(pairs & np.uint64(0xFFFFFFFF)), j].tolist()
+
+
+@pytest.mark.parametrize("documents", [1, 130, 2_000])
+@pytest.mark.parametrize("values", [1, 3, 40])
+def test_long_lists_lie_apart_and_are_read_alike(documents: int, values: int) -> None:
+    rng = np.random.default_rng(documents + values)
+    rows = (rng.zipf(1.5, (documents, 5)) % values).astype(np.uint32) * np.uint32(2**27 + 1)
+    answers = np.flatnonzero(rng.random(documents) < 0.8)
+    arrays = list_arrays(rows, answers.tolist())
+    for j, column in enumerate(rows.T):
+        may = np.isin(np.arange(documents), answers)
+        words, starts = pack_lists(sort_pairs(column, may, False), bucket_bits(len(answers)), document_bits(documents))
+        begin, end = (arrays["list.positions"][[j, j + 1]] // 8).tolist()
+        assert words.tolist() == arrays["list.words"][begin:end].tolist()
+        assert starts.tolist() == arrays["list.starts"].reshape(5, -1)[j].tolist()
+    for how in (False, True):
+        reader = PackedLists.of(Kin(Path("nowhere.kin"), {}, arrays), documents, how)
+        for signature in rows[:: max(documents // 20, 1)]:
+            here = [np.intersect1d(np.flatnonzero(rows[:, j] == signature[j]), answers) for j in range(5)]
+            assert reader.read(reader.find(signature)).tolist() == np.concatenate(here).tolist()
+
+
+@pytest.mark.parametrize("inlinks", [0, 2])
+def test_large_collections_leave_out_lists_of_one_and_answer_their_own_pages_alike(
+    demo: RelatedIndex, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, inlinks: int
+) -> None:
+    """A value that no other document has gives no candidates; at some positions it is kept for pages from outside."""
+    strategy = plainly(f"signature.min_inlinks={inlinks}", "signature.m=48")
+    kin, made = demo.corpus.kin, []
+    for from_size in (len(demo) + 1, 1):
+        monkeypatch.setattr(packed, "LEAVES_OUT_FROM", from_size)
+        with KinWriter(tmp_path / f"{from_size}.kin", "test") as writer:
+            facts = make_index(kin, strategy, writer)
+            assert facts["singles_left_out"] == (from_size == 1)
+            writer.commit({"index": facts})
+        made.append(open_kin(tmp_path / f"{from_size}.kin"))
+    every, fewer = (SignatureIndex(one, 48) for one in made)
+    rows = every.rows
+    may = np.asarray(kin["bag.inlinks"]) >= inlinks
+    for j, inverted in enumerate(inverted_lists(rows)):
+        pairs = PackedLists.of(made[1], len(rows)).pairs(j)
+        kept = {doc for here in inverted.values() for doc in here if may[doc] and (len(here) > 1 or j % 16 == 0)}
+        assert set((pairs & np.uint64(0xFFFFFFFF)).tolist()) == kept
+    assert list_bytes(made[1]) < list_bytes(made[0])
+    for document in range(0, len(demo), 7):
+        eligible = all_but(document)
+        for k, alpha in ((10, 0.0), (None, 0.1)):
+            wanted, found = (pairs_of(one.similar(rows[document], k, alpha, eligible)) for one in (every, fewer))
+            assert found == wanted
+        wanted, found = (one.candidates(rows[document], 40, 400, eligible) for one in (every, fewer))
+        assert sorted(pairs_of(found)) == sorted(pairs_of(wanted))
+
+
+def list_bytes(kin: Kin) -> int:
+    return sum(len(kin[name]) * kin[name].itemsize for name in kin.arrays if name.startswith("list."))
 
 
 def test_the_index_of_real_pages_is_laid_out_as_described(demo: RelatedIndex) -> None:
@@ -178,20 +241,20 @@ def test_served_answers_are_figure_11s_whatever_is_read_first(values: dict[str, 
         for alpha in ALPHAS:
             expected = case.figure11(alpha)
             for k in COUNTS:
-                assert pairs(index.similar(case.query, k, alpha, eligible)) == expected[:k], (alpha, k)
+                assert pairs_of(index.similar(case.query, k, alpha, eligible)) == expected[:k], (alpha, k)
 
 
 def test_below_no_similarity_at_all_there_is_nothing_more_to_find() -> None:
     rows = np.array([[1, 2, 3], [1, 0, 0], [0, 0, 0]], dtype=np.uint32)
     found = signature_index(rows).similar(rows[0], None, -0.5, everyone)
-    assert pairs(found) == [(0, 3), (1, 1)]
+    assert pairs_of(found) == [(0, 3), (1, 1)]
 
 
 def test_of_many_documents_that_agree_everywhere_the_first_are_given_and_few_are_looked_up() -> None:
     rows = np.tile(np.arange(12, dtype=np.uint32), (200, 1))
     with constants({**TINY, "_VERIFIED": 8}):
         found = signature_index(rows).similar(rows[0], 3, 0.0, all_but(0))
-    assert pairs(found) == [(1, 12), (2, 12), (3, 12)]
+    assert pairs_of(found) == [(1, 12), (2, 12), (3, 12)]
     assert found.rows_read < 100
 
 
@@ -202,7 +265,7 @@ def test_documents_that_cannot_reach_the_best_are_not_looked_up() -> None:
     query[11] = 5
     with constants({**TINY, "_FIRST_ENTRIES": 1 << 30, "_VERIFIED": 4}):
         found = signature_index(rows).similar(query, 1, 0.1, everyone)
-        assert pairs(found) == [(7, 11)]
+        assert pairs_of(found) == [(7, 11)]
         assert found.entries_read < 2 * 201  # one of the two long lists was not read
         assert found.rows_read == 4
     with constants({**TINY, "_CHEAP_ENTRIES": 1 << 30}):
@@ -216,7 +279,7 @@ def test_a_high_alpha_reads_few_entries() -> None:
     rows[9] = rows[8]
     with constants(TINY):
         found = signature_index(rows).similar(rows[8], None, 0.5, everyone)
-    assert pairs(found) == [(8, 10), (9, 10)]
+    assert pairs_of(found) == [(8, 10), (9, 10)]
     assert found.entries_read < 50
 
 
@@ -255,9 +318,9 @@ def test_candidates_are_those_found_most_often_in_the_shortest_lists(
 ) -> None:
     with constants(values):
         found = case.index.candidates(case.query, depth, entries, all_but(*case.left_out))
-        assert sorted(pairs(found)) == sorted(best(shortest_lists(case, entries), depth))
+        assert sorted(pairs_of(found)) == sorted(best(shortest_lists(case, entries), depth))
         without_limit = case.index.candidates(case.query, depth, 1 << 40, all_but(*case.left_out))
-        assert sorted(pairs(without_limit)) == sorted(case.figure11(0.0)[:depth])
+        assert sorted(pairs_of(without_limit)) == sorted(case.figure11(0.0)[:depth])
 
 
 # -- real pages -----------------------------------------------------------------------------------------------------
@@ -274,10 +337,10 @@ def test_pages_of_the_demo_web_are_answered_as_by_figure_11(demo: RelatedIndex, 
             expected = process_query(signature, inverted, 0.0, left_out)
             eligible = all_but(*left_out)
             for k in (1, 10, 90):
-                assert pairs(demo.index.similar(signature, k, 0.0, eligible)) == expected[:k]
+                assert pairs_of(demo.index.similar(signature, k, 0.0, eligible)) == expected[:k]
             for alpha in (0.05, 0.15, 0.5):
                 above = [pair for pair in expected if pair[1] >= matches_above(alpha, demo.index.m)]
-                assert pairs(demo.index.similar(signature, None, alpha, eligible)) == above
+                assert pairs_of(demo.index.similar(signature, None, alpha, eligible)) == above
 
 
 def agreeing(rows: Array, document: int) -> Array:
@@ -307,9 +370,9 @@ def test_two_thousand_articles_are_answered_as_by_figure_11(school: RelatedIndex
         eligible = all_but(document)
         for alpha in (0.05, 0.15, 0.5):
             found = school.index.similar(rows[document], None, alpha, eligible)
-            assert pairs(found) == ranked(counts, matches_above(alpha, m)), (document, alpha)
+            assert pairs_of(found) == ranked(counts, matches_above(alpha, m)), (document, alpha)
         tenth = max(int(np.partition(counts, -10)[-10]), 1)
-        assert pairs(school.index.similar(rows[document], 10, 0.0, eligible)) == ranked(counts, tenth)[:10], document
+        assert pairs_of(school.index.similar(rows[document], 10, 0.0, eligible)) == ranked(counts, tenth)[:10], document
 
 
 class InvertedBags:

@@ -90,7 +90,7 @@ def finish_shard(task: Task) -> dict[str, Any]:
         folder = writer.work / f"shard-{number}"
         with KinWriter(folder, "pagekin build") as own:
             facts, corpus, index = _write_bags(task, own, figures, called)
-            index |= make_index(own.view(facts), recipe.strategy, own, no_progress, task.threads)
+            index |= make_index(own.view(facts), recipe.strategy, own, no_progress, task.threads, of_shard=True)
             facts |= {"index": index, "seeds": _seeds(task)}
             facts["shard"] = {
                 "number": number, "of": task.work.shards, "first_page": cut.first_page,

@@ -15,8 +15,10 @@ from pagekin.bags import (
     spread_sample,
     strategy_of_index,
 )
+from pagekin.similarity.index import count_lists, sort_pairs
 from pagekin.similarity.makers import Maker, make_maker
-from pagekin.store import Finding, Kin, check_shapes
+from pagekin.similarity.packed import PackedLists, bucket_bits, keeps_single, keys_of, pack_lists
+from pagekin.store import Array, Finding, Kin, check_shapes
 
 INDEX_ARRAYS = (*BAG_ARRAYS, "signature.", "list.")
 """How the names of the arrays begin that an index consists of."""
@@ -52,36 +54,68 @@ def check_index(kin: Kin) -> Iterator[Finding]:
 
 def _check_list_shapes(kin: Kin, m: int) -> Iterator[Finding]:
     facts = kin.facts["index"]
-    bags, lists, listed = facts["bags"], facts["lists"], facts["answers"] * m
-    lengths = {"signature.rows": bags * m, "list.docs": listed, "list.keys": lists, "list.starts": lists + 1}
+    if "listed" not in facts:
+        yield Finding("manifest.json", "has an index whose lists an earlier Pagekin made in another way")
+        return
+    each, words = (1 << bucket_bits(facts["answers"])) + 1, facts["list_words"]
     yield from check_shapes(
         kin,
         "index",
-        lengths={**lengths, "list.positions": m + 1},
-        ends={"list.starts": listed, "list.positions": lists},
-        rising=("list.starts",),
-        limits={"list.docs": bags},
+        lengths={
+            "signature.rows": facts["bags"] * m,
+            "list.words": words,
+            "list.starts": m * each,
+            "list.positions": m + 1,
+        },
+        ends={"list.positions": 8 * (words - 1)},
+        limits={},
     )
 
 
 def _check_lists(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
-    """Check that every list of I holds, in order, the documents with the list's key in H that may be answers."""
-    m = strategy.signature.m
+    """Check that every list of I holds, in order, the documents with the list's value in H that may be answers.
+
+    What the lists say is packed again and compared, so that nothing stands in them that means nothing.
+    """
+    m, facts = strategy.signature.m, kin.facts["index"]
     rows = kin["signature.rows"].reshape(-1, m)
     may = Bags(kin).inlinks >= strategy.signature.min_inlinks
-    starts, positions = kin["list.starts"].astype(np.int64), kin["list.positions"].astype(np.int64)
-    each = kin.facts["index"]["answers"]
+    packed = PackedLists.of(kin, len(rows))
+    words, starts, positions = packed.words, packed.starts.reshape(m, -1), packed.positions
+    listed = lists = 0
     for j in range(m):
-        part = slice(int(positions[j]), int(positions[j + 1]))
-        docs = kin["list.docs"][j * each : (j + 1) * each]
-        values = np.repeat(kin["list.keys"][part], np.diff(starts[part.start : part.stop + 1]))
-        if len(values) != len(docs) or not np.array_equal(rows[docs, j], values):
-            yield Finding("list.docs", f"does not invert the signatures at position {j}")
+        try:
+            pairs = packed.pairs(j)
+        except IndexError as error:
+            yield Finding("list.words", f"cannot be read at position {j}: {error}")
             return
-        pairs = values.astype(np.uint64) << np.uint64(32) | docs
+        listed, lists = listed + len(pairs), lists + count_lists(pairs)
+        docs = (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+        if not np.array_equal(keys_of(rows[docs, j]), pairs >> np.uint64(32)):
+            yield Finding("list.words", f"does not invert the signatures at position {j}")
+            return
         if bool(np.any(pairs[1:] <= pairs[:-1])) or not bool(np.all(may[docs])):
-            yield Finding("list.docs", f"does not hold every answer once and in order at position {j}")
+            yield Finding("list.words", f"does not hold every answer once and in order at position {j}")
             return
+        left_out = np.setdiff1d(np.flatnonzero(may), docs, assume_unique=True)
+        if len(left_out) and not (
+            facts["singles_left_out"] and not keeps_single(j) and _are_single(rows[:, j], left_out)
+        ):
+            yield Finding("list.words", f"does not hold every answer once and in order at position {j}")
+            return
+        again, begins = pack_lists(pairs, packed.bucket_bits, packed.document_bits)
+        part = slice(int(positions[j]) // 8, int(positions[j + 1]) // 8)
+        if not np.array_equal(begins, starts[j]) or not np.array_equal(again, words[part]) or positions[j] % 8:
+            yield Finding("list.words", f"is not packed as lists are, at position {j}")
+            return
+    if (listed, lists) != (facts["listed"], facts["lists"]) or words[-1]:
+        yield Finding("list.words", f"holds {listed:,} documents in {lists:,} lists, and the manifest says otherwise")
+
+
+def _are_single(column: Array, documents: Array) -> bool:
+    """Return whether no other document has the value of one of these."""
+    pairs = sort_pairs(column, np.ones(len(column), np.bool_), leaves_out=True)
+    return not bool(np.any(np.isin(documents, (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64))))
 
 
 def _check_signatures(kin: Kin, maker: Maker) -> Iterator[Finding]:

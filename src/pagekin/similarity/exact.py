@@ -1,5 +1,7 @@
 """Exact similarities of bags: weighted Jaccard (section 4)."""
 
+from functools import cached_property
+
 import numpy as np
 import numpy.typing as npt
 
@@ -17,25 +19,33 @@ def jaccard(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
     return shared / (both - shared) if both > 0 else 0.0
 
 
-class ExactSimilarity:
-    """Compares one bag with many, by a table of the bag's weights over all terms.
+def slots_for(terms: Array) -> npt.NDArray[np.int32]:
+    """Return room for the terms of a query, for kernels that look terms up among them."""
+    return np.empty(8 << len(terms).bit_length(), np.int32)
 
-    The table is as long as the vocabulary, so it is made once and cleaned after each use: one object serves one query at
-    a time. Pass `compiled` for many queries: several times as fast, but loading the compiler takes longer than one answer.
+
+class ExactSimilarity:
+    """Compares one bag with many; one object serves one query at a time.
+
+    Pass `compiled` for many queries: several times as fast, but loading the compiler takes longer than one answer.
     """
 
     def __init__(self, bags: Bags, compiled: bool = False) -> None:
         self._bags = bags
         self._compiled = compiled
-        self._table = np.zeros(len(bags.hashes), dtype=np.float32)
+
+    @cached_property
+    def _table(self) -> npt.NDArray[np.float32]:
+        """Return a table over all terms for the weights of a bag; zero before and after each use."""
+        return np.zeros(len(self._bags.hashes), dtype=np.float32)
 
     def jaccard(self, terms: Array, weights: Array, total: float, documents: Array) -> npt.NDArray[np.float64]:
         """Return the Jaccard similarity of a bag to each document; `total` is the sum of its weights, unknown terms' too."""
+        if self._compiled:
+            return self._overlaps(terms, weights, total, documents)
         similarities = np.zeros(len(documents))
         self._table[terms] = weights
         try:
-            if self._compiled:
-                return self._overlaps(documents, total)
             starts = self._bags.offsets[documents].astype(np.int64)
             ends = self._bags.offsets[documents + 1].astype(np.int64)
             for first, last in batch_ranges(np.cumsum(np.append(0, ends - starts)), _BLOCK):
@@ -44,12 +54,15 @@ class ExactSimilarity:
             self._table[terms] = 0
         return similarities
 
-    def _overlaps(self, documents: Array, total: float) -> npt.NDArray[np.float64]:
+    def _overlaps(self, terms: Array, weights: Array, total: float, documents: Array) -> npt.NDArray[np.float64]:
         from pagekin.similarity._kernels.exact import overlaps
 
         shared, sums = np.empty(len(documents)), np.empty(len(documents))
         bags = self._bags
-        overlaps(self._table, bags.terms, bags.weights, bags.offsets, documents.astype(np.int64), shared, sums)
+        overlaps(
+            np.array(terms, np.uint32), np.array(weights, np.float32), slots_for(terms), len(bags.hashes), bags.terms,
+            bags.weights, bags.offsets, documents.astype(np.int64), shared, sums,
+        )  # fmt: skip
         return shared / (total + sums - shared)
 
     def _block(self, starts: Array, ends: Array, total: float) -> npt.NDArray[np.float64]:

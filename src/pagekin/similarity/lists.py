@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.similarity.packed import FoundLists, PackedLists, leaves_out_singles
 from pagekin.store import Array, Kin, Numbering
 
 Eligible = Callable[[Array], Array]
@@ -39,41 +40,14 @@ class SignatureShard:
     """H and I of one collection, or of one shard, memory-mapped."""
 
     def __init__(self, kin: Kin, m: int, compiled: bool = False) -> None:
-        self._compiled = compiled
         self.rows: Array = np.asarray(kin["signature.rows"]).reshape(-1, m)
-        self.docs = np.asarray(kin["list.docs"])
-        self.keys = np.asarray(kin["list.keys"])
-        self.starts = np.asarray(kin["list.starts"])
-        self.positions = np.asarray(kin["list.positions"])
+        self.lists = PackedLists.of(kin, len(self.rows), compiled)
 
-    def spans(self, signature: Array) -> tuple[Array, Array]:
-        """Return where the list of each of the signature's values begins and ends: all positions are searched in step."""
-        if self._compiled or not len(self.keys):  # without keys no document may be an answer
-            begins, stops = np.zeros((2, len(signature)), np.int64)
-            if len(self.keys):
-                from pagekin.similarity._kernels.lists import find_spans
-
-                find_spans(self.keys, self.starts, self.positions, np.asarray(signature), begins, stops)
-            return begins, stops
-        first, end = self.positions[:-1], self.positions[1:]
-        before = first - 1  # the last key known to be less
-        step = 1 << max(int(np.max(end - first, initial=1)).bit_length() - 1, 0)
-        while step:
-            probe = before + step
-            less = (self.keys.take(probe, mode="clip") < signature) & (probe < end)
-            before = np.where(less, probe, before)
-            step >>= 1
-        place = before + 1
-        present = (place < end) & (self.keys.take(place, mode="clip") == signature)
-        starts = self.starts.take(place, mode="clip").astype(np.int64)
-        return starts, np.where(present, self.starts.take(place + 1, mode="clip"), starts).astype(np.int64)
-
-    def read(self, starts: Array, ends: Array, at_least: int) -> tuple[Array, Array]:
+    def read(self, lists: FoundLists, at_least: int) -> tuple[Array, Array]:
         """Return (documents in order, how often each) of those that stand in some lists often enough."""
-        pieces = [self.docs[a:b] for a, b in zip(starts.tolist(), ends.tolist(), strict=True) if b > a]
-        if not pieces:
+        entries = self.lists.read(lists)
+        if not len(entries):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        entries = np.concatenate(pieces)
         if len(self.rows) < _DENSE * len(entries):
             counts = np.bincount(entries, minlength=len(self.rows))
             docs = np.flatnonzero(counts >= at_least)
@@ -86,14 +60,19 @@ class SignatureShard:
 
 
 class ShortestLists:
-    """The lists of one signature in all shards: a list is as long as all shards together have it, the shortest first."""
+    """The lists of one signature in all shards: a list is as long as all shards together have it, the shortest first.
+
+    Where lists of one are left out, a list that is not there counts as one, so that as many others are read as if it were.
+    """
 
     def __init__(self, shards: Sequence[SignatureShard], firsts: Sequence[int], signature: Array) -> None:
         self._shards, self._firsts = shards, firsts
-        spans = [shard.spans(signature) for shard in shards]
-        self._order = np.argsort(sum(ends - starts for starts, ends in spans), kind="stable")
-        self._spans = [(starts[self._order], ends[self._order]) for starts, ends in spans]
-        self.entries: Array = np.cumsum(sum(ends - starts for starts, ends in self._spans))
+        found = [shard.lists.find(signature) for shard in shards]
+        lengths = sum((lists.lengths for lists in found), np.zeros(len(signature), np.int64))
+        order = np.argsort(lengths, kind="stable")
+        self._found = [lists.at(order) for lists in found]
+        least = int(leaves_out_singles(sum(len(shard.rows) for shard in shards)))
+        self.entries: Array = np.cumsum(np.maximum(lengths[order], least))
         """How many documents the first one, two, three ... lists hold."""
 
     def up_to(self, entries: int) -> int:
@@ -103,8 +82,7 @@ class ShortestLists:
     def read(self, lists: int, at_least: int = 1) -> tuple[Array, Array]:
         """Return (documents in order, how often each) of those that stand in the first lists often enough."""
         every = [
-            shard.read(starts[:lists], ends[:lists], at_least)
-            for shard, (starts, ends) in zip(self._shards, self._spans, strict=True)
+            shard.read(found.at(slice(lists)), at_least) for shard, found in zip(self._shards, self._found, strict=True)
         ]
         if len(every) == 1:
             return every[0]
@@ -214,7 +192,9 @@ def _take_highest(docs: Array, counts: Array, n: int) -> tuple[Array, Array]:
     """Return the n documents with the highest counts, in no order; of equals the first."""
     if len(docs) <= n:
         return docs, counts
-    least = np.partition(counts, len(counts) - n)[len(counts) - n]
+    # There are few different counts: the least that is taken is found by how many have which.
+    below_most = int(np.searchsorted(np.cumsum(np.bincount(counts)[::-1]), n))
+    least = int(counts.max()) - below_most
     sure, ties = np.flatnonzero(counts > least), np.flatnonzero(counts == least)
     chosen = np.concatenate([sure, ties[: n - len(sure)]])
     return docs[chosen], counts[chosen]

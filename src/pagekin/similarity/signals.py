@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from pagekin.bags import Bags, Origin, Signals, link_shares, link_weights
 from pagekin.similarity.answers import Query
-from pagekin.similarity.exact import ExactSimilarity
+from pagekin.similarity.exact import ExactSimilarity, slots_for
 from pagekin.similarity.links import DocumentLinks
 from pagekin.store import Array, Numbering, batch_ranges
 
@@ -35,6 +35,8 @@ _TF = np.concatenate([[0.0], 1.0 + np.log(np.arange(1, 256))])
 """The weight of a term's count on a page: the usual logarithm of TF-IDF."""
 _HEAVY, _COSINE, _CONTAINED, _TITLED = range(4)
 _BLOCK = 1 << 20
+_MOST_COUNTED = 1 << 16
+"""Numbers of pages for which the rarity of a term is looked up; for terms that more pages say it is worked out each time."""
 
 
 def inverse_frequency(pages: Array, of: int) -> npt.NDArray[np.float64]:
@@ -131,10 +133,15 @@ class BagReader:
         self._bags, self._compiled = bags, compiled
         self.exact = ExactSimilarity(bags, compiled)
 
+    def idf(self, terms: Array) -> npt.NDArray[np.float32]:
+        """Return how rare each of some terms is."""
+        return inverse_frequency(self._bags.own_df[terms], self._bags.own_pages).astype(np.float32)
+
     @cached_property
-    def idf(self) -> npt.NDArray[np.float32]:
-        """Return how rare each term is."""
-        return inverse_frequency(self._bags.own_df, self._bags.own_pages).astype(np.float32)
+    def _idf_of_count(self) -> npt.NDArray[np.float32]:
+        """Return how rare a term is that so many pages say, for the counts of nearly all terms."""
+        most = min(self._bags.own_pages + 1, _MOST_COUNTED)
+        return inverse_frequency(np.arange(most), self._bags.own_pages).astype(np.float32)
 
     @cached_property
     def _table(self) -> npt.NDArray[np.float32]:
@@ -144,34 +151,38 @@ class BagReader:
     def compare_words(self, terms: Array, rows: Array, documents: Array) -> npt.NDArray[np.float64]:
         """Return (cosine, containment, title) of each document, given the query's terms and their rows of the table."""
         out = np.zeros((len(documents), 3))
+        if self._compiled:
+            self._run_kernel(terms, rows, documents, out)
+            return np.minimum(out, 1.0)
         self._table[terms] = rows
         try:
-            if self._compiled:
-                self._run_kernel(documents, out)
-            else:
-                sizes = np.diff(self._bags.offsets.astype(np.int64))[documents]
-                for first, last in batch_ranges(np.cumsum(np.append(0, sizes)), _BLOCK):
-                    out[first:last] = self._compare_block(documents[first:last], sizes[first:last])
+            starts, ends = (self._bags.offsets[documents + more].astype(np.int64) for more in (0, 1))
+            sizes = ends - starts
+            for first, last in batch_ranges(np.cumsum(np.append(0, sizes)), _BLOCK):
+                out[first:last] = self._compare_block(documents[first:last], sizes[first:last])
         finally:
             self._table[terms] = 0
         return np.minimum(out, 1.0)
 
-    def _run_kernel(self, documents: Array, out: npt.NDArray[np.float64]) -> None:
-        from pagekin.similarity._kernels.signals import Entries, compare_words
+    def _run_kernel(self, terms: Array, rows: Array, documents: Array, out: npt.NDArray[np.float64]) -> None:
+        from pagekin.similarity._kernels.signals import Entries, QueryRows, compare_words
 
         bags = self._bags
         entries = Entries(
-            bags.terms, bags.weights, np.asarray(bags.counts), np.asarray(bags.flags), bags.offsets, self.idf,
-            max(bags.mean_length, 1.0),
+            bags.terms, bags.weights, np.asarray(bags.counts), np.asarray(bags.flags), bags.offsets,
+            np.asarray(bags.own_df), max(bags.mean_length, 1.0),
         )  # fmt: skip
-        compare_words(self._table, entries, _TF, K1, B, documents.astype(np.int64), out)
+        query = QueryRows(
+            np.array(terms, np.uint32), np.array(rows, np.float32), slots_for(terms), self._idf_of_count, bags.own_pages
+        )
+        compare_words(query, entries, _TF, K1, B, documents.astype(np.int64), out)
 
     def _compare_block(self, documents: Array, sizes: Array) -> npt.NDArray[np.float64]:
         """Compare some documents by numpy: the same sums as the kernel's."""
         bags, starts = self._bags, np.cumsum(np.append(0, sizes))[:-1]
         entries = np.repeat(bags.offsets[documents].astype(np.int64) - starts, sizes) + np.arange(int(sizes.sum()))
         terms, weights, counts = bags.terms[entries], bags.weights[entries], bags.counts[entries].astype(np.int64)
-        own, idf = self._table[terms].astype(np.float64), self.idf[terms].astype(np.float64)
+        own, idf = self._table[terms].astype(np.float64), self.idf(terms).astype(np.float64)
 
         def add(values: Array) -> npt.NDArray[np.float64]:
             return np.asarray(np.add.reduceat(values, starts))
@@ -210,7 +221,7 @@ class SignalReader:
         idf = np.zeros(len(counts))
         for reader, terms in zip(self._readers, query.terms, strict=True):
             known = terms >= 0
-            idf[known] = reader.idf[terms[known]]
+            idf[known] = reader.idf(terms[known])
         unknown = query.unknown_counts.astype(np.int64)
         rare = float(inverse_frequency(np.zeros(1), self._own_pages)[0])
         tfidf = _TF[counts] * idf

@@ -13,7 +13,7 @@ import msgspec
 from pagekin.errors import PagekinError
 from pagekin.store.arrays import Array, load_array
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 SHARDS = "shards"
 """The fact that lists the shards of a collection, each a `.kin` folder inside its folder."""
