@@ -14,7 +14,7 @@ from pagekin.text import Query, analyse, asked_forms, form_of, tokens
 
 Mask = npt.NDArray[np.bool_]
 _ENOUGH = 5
-"""A term is suggested if so many documents match the query with it."""
+"""A term is suggested if so many documents match the query with it, or half of those that match without."""
 _INSIDE = 0.5
 """The share of a narrower term's documents that match the query, at least."""
 _BROADER = 1.5
@@ -165,7 +165,7 @@ class AddedTerms:
 
     def is_useful(self, term: str) -> bool:
         """Return whether enough documents are left with the term, and fewer than without."""
-        return min(_ENOUGH, self._most) <= self._count(term)[0] < max(self._most, 2)
+        return min(_ENOUGH, (self._most + 1) // 2) <= self._count(term)[0] < max(self._most, 2)
 
     def is_broader(self, term: str) -> bool:
         """Return whether the term is useful and more documents match it than the query."""
