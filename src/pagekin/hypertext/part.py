@@ -24,10 +24,22 @@ from pagekin.hypertext.batch import LexedBatch
 from pagekin.hypertext.charset import to_utf8
 from pagekin.hypertext.language import declared_language, detected_language
 from pagekin.hypertext.model import PageFlag, fold_case
+from pagekin.hypertext.pdf import PdfError, pdf_to_html
 from pagekin.hypertext.regions import keep_content
 from pagekin.hypertext.resolver import Resolver
 from pagekin.hypertext.urls import canonical_url
-from pagekin.sources import DAMAGE_REASONS, Gone, Item, Limits, Page, Redirect, Revisit, Skip
+from pagekin.sources import (
+    DAMAGE_REASONS,
+    PDF_TYPE,
+    Gone,
+    Item,
+    Limits,
+    Page,
+    Redirect,
+    Revisit,
+    Skip,
+    media_type,
+)
 from pagekin.store import Array, RaggedBytes, pack_strings
 
 SNIPPET_BYTES = 200
@@ -165,12 +177,22 @@ class PartBuilder:
             number = self.resolver.number(url)
             self._gone.append((number, number, item.date))
         else:
+            try:
+                html, replaced = self._as_utf8(item)
+            except PdfError as error:
+                self._skip(Skip("unreadable pdf", url=url, detail=str(error), html=True))
+                return
             self._html_records += 1
-            html, replaced = to_utf8(item.html, item.content_type)
             self._waiting.append(_WaitingPage(item, url, keep_content(html, self._content), replaced))
             self._waiting_bytes += len(self._waiting[-1].html)
             if self._waiting_bytes >= _BATCH_BYTES:
                 self.flush()
+
+    def _as_utf8(self, page: Page) -> tuple[bytes, bool]:
+        """Return a page as HTML in UTF-8, and whether some of its bytes were no characters; PdfError for a PDF without text."""
+        if media_type(page.content_type) == PDF_TYPE:
+            return pdf_to_html(page.html, self.limits.pdf_pages, self.limits.page_bytes), False
+        return to_utf8(page.html, page.content_type)
 
     def _skip(self, item: Skip) -> None:
         """Count a skipped record."""

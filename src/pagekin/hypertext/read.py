@@ -16,6 +16,7 @@ from pagekin.hypertext.keeping import is_renewable, keep_parts, source_key
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.opt_outs import NO_OPT_OUTS, OptOuts
 from pagekin.hypertext.part import PartBuilder, Reader
+from pagekin.hypertext.pdf import require_pdf_reader
 from pagekin.hypertext.workers import NO_CLOCK, Clock, Task, WorkerPool
 from pagekin.sources import TOO_SLOW, Item, Limits, Page, Skip, SourceError, Unit, plan_units, read_unit
 from pagekin.store import (
@@ -198,6 +199,8 @@ def read_parts(
     """Read the sources of a plan into parts, which stay where they are until the writer commits; return units and parts."""
     if plan.parser not in PARSERS:
         raise ValueError(f"unknown parser {plan.parser}")
+    if plan.limits.pdf_pages:
+        require_pdf_reader()
     units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
     if not plan.replace:
         refuse_other_sources(writer.path, units)

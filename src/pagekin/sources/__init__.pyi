@@ -3,6 +3,7 @@
 from .copying import CopyError, RecordCopier, warcinfo
 from .demo import demo_pages
 from .folder import HTML_ENDINGS, file_url, list_folder
+from .http import PDF_TYPE, media_type
 from .items import (
     DAMAGE_REASONS,
     NO_PLACE,
@@ -29,6 +30,7 @@ __all__ = [
     "DAMAGE_REASONS",
     "HTML_ENDINGS",
     "NO_PLACE",
+    "PDF_TYPE",
     "SCOPES",
     "TOO_SLOW",
     "CopyError",
@@ -58,6 +60,7 @@ __all__ = [
     "host_of",
     "host_of_url",
     "list_folder",
+    "media_type",
     "parse_limits",
     "plan_units",
     "read_seeds",

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pagekin.sources.http import (
     GONE,
     HTML_TYPES,
+    PDF_TYPE,
     REDIRECTS,
     ROBOTS_HEADER,
     BodyError,
@@ -54,7 +55,8 @@ def is_http_url(url: str) -> bool:
 def read_capture(capture: Capture, limits: Limits) -> Iterator[Item]:
     """Yield a page, a redirect, that the page is gone, or the reason why there is none of these."""
     content_type = capture.header("Content-Type")
-    html = capture.status == 200 and media_type(content_type) in HTML_TYPES
+    kinds = {*HTML_TYPES, PDF_TYPE} if limits.pdf_pages else HTML_TYPES
+    html = capture.status == 200 and media_type(content_type) in kinds
     if not is_http_url(capture.url):
         yield capture.skip("not http", html=html)
     elif capture.status is None:

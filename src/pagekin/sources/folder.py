@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
+from pagekin.sources.http import PDF_TYPE
 from pagekin.sources.items import Item, Page, Redirect, Skip
 from pagekin.sources.limits import Limits
 
@@ -43,7 +44,8 @@ def read_folder(root: Path, files: list[str], base_url: str, limits: Limits) -> 
         path = root / relative
         url = file_url(base_url, relative)
         try:
-            if reason := _skip_reason(path, real_root):
+            is_pdf = bool(limits.pdf_pages) and path.name.lower().endswith(".pdf")
+            if reason := _skip_reason(path, real_root, is_pdf):
                 yield Skip(reason, str(path), url=url, detail=path.suffix if reason == "not html" else "")
                 continue
             with path.open("rb") as file:
@@ -55,14 +57,15 @@ def read_folder(root: Path, files: list[str], base_url: str, limits: Limits) -> 
         if not html.strip():
             yield Skip("empty page", str(path), url=url, html=True)
             continue
-        yield Page(url, html[: limits.page_bytes], "", 0, len(html) > limits.page_bytes)
+        kind = PDF_TYPE if is_pdf else ""
+        yield Page(url, html[: limits.page_bytes], kind, 0, len(html) > limits.page_bytes)
         if _is_index(path):
             # A server answers the folder's address with its index page.
             folder = relative.rpartition("/")[0]
             yield Redirect(file_url(base_url, f"{folder}/" if folder else ""), url)
 
 
-def _skip_reason(path: Path, real_root: Path) -> str:
+def _skip_reason(path: Path, real_root: Path, is_pdf: bool) -> str:
     """Return why the file at `path` is not read, or an empty string."""
     if path.is_symlink() and not path.resolve().is_relative_to(real_root):
         return "link out of the folder"
@@ -70,7 +73,7 @@ def _skip_reason(path: Path, real_root: Path) -> str:
     if stat.S_ISDIR(mode):
         # A link that is followed would give each page a second address; other folders here could not be opened.
         return "link to a folder" if path.is_symlink() else "unreadable folder"
-    if not path.name.lower().endswith(HTML_ENDINGS):
+    if not is_pdf and not path.name.lower().endswith(HTML_ENDINGS):
         return "not html"
     return "" if stat.S_ISREG(mode) else "not a file"  # opening a pipe would block
 

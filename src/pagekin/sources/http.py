@@ -30,6 +30,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 GONE = frozenset({404, 410})
 """What a server answers when there is no such page, or no more."""
 HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+PDF_TYPE = "application/pdf"
 
 
 class BodyError(Exception):

@@ -25,6 +25,9 @@ class Limits:
         "bytes of the temporary disk that a compressed WARC file in a WACZ may take; the rest is not read",
         1_000_000,
     )
+    pdf_pages: int = limit(
+        0, "pages of a PDF whose text is read, which needs pypdf; 0 leaves PDFs out, and the rest is cut", 0, 100_000
+    )
     tokens: int = limit(500_000, "words of a page; the rest is cut", 100, 50_000_000)
     anchors: int = limit(50_000, "anchors of a page; the rest is cut", 10, 5_000_000)
     nesting: int = limit(
