@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import BagWorkshop, Strategy, choose_strategy
-from pagekin.hypertext import Corpus
+from pagekin.hypertext import RECORD_ARRAYS, Corpus
 
 from .webs import hash_of, make, moved, read_records, record
 
@@ -98,7 +98,8 @@ def test_the_bytes_do_not_depend_on_the_order_of_records(seed: int, settings: st
     random.Random(seed).shuffle(records)
     again = make(read_records(records), strategy)
     for name, array in expected.corpus.kin.arrays.items():
-        assert array.tobytes() == again.corpus.kin[name].tobytes(), name
+        if not name.startswith(RECORD_ARRAYS):  # these say where records lie
+            assert array.tobytes() == again.corpus.kin[name].tobytes(), name
     assert again.arrays() == expected.arrays()
 
 

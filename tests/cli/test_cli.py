@@ -56,7 +56,7 @@ def test_info_counts_for_programs_and_people(collection: Path) -> None:
     assert about["links"] == 2
     assert about["hosts"] == 1
     assert about["skipped"] == {"empty page": 1, "not html": 1}
-    assert about["format"] == 1
+    assert about["format"] == 2
     shown = pagekin("info", collection).stdout
     assert "2 (from 3 HTML records)" in shown
     assert "bytes a word" in shown
