@@ -62,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "web.warc").write_bytes(b"".join(one for some in pages.values() for one in some))
     code, said = run(
         "network", "init", "--from-archive", made / "web.warc", "--out", made / "net", "--processes", "1",
-        "--host", "127.0.0.3", "--port", free_ports(16), "--quiet",
+        "--host", "127.0.0.3", "--port", free_ports(16), "--port-each", "--quiet",
     )  # fmt: skip
     assert code == 0, said
     return made / "net"
