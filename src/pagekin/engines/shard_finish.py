@@ -212,7 +212,7 @@ def write_manifest(task: Task) -> dict[str, Any]:
     index = {name: sum(part[name] for part in parts) for name in added}
     index |= dict(zip(("bag_words", "bag_links", "bag_outlinks"), figures["terms"], strict=True))
     index |= {name: parts[0][name] for name in ("site_rule", "nmdf") if name in parts[0]}
-    index |= {"epoch": figures["epoch"], "lists": 0} | _shared_facts(task, figures)
+    index |= {"epoch": figures["epoch"]} | _shared_facts(task, figures)
     facts = {**task.result("merge")["facts"], "index": index, "seeds": _seeds(task)}
     if task.work.recipe.text:
         facts |= task.result("link_texts")

@@ -130,9 +130,11 @@ def whole_facts(
 ) -> dict[str, Any]:
     """Return the facts of a collection in shards: those of the whole, but lists and postings as the shards hold them."""
     said = {**facts, SHARDS: list(entries)}
-    for name, count in (("index", "lists"), ("text", "postings")):
+    for name, counts in (("index", ("lists", "listed", "list_words")), ("text", ("postings",))):
         if name in facts:
-            said[name] = {**facts[name], count: sum(shard[name][count] for shard in of_shards)}
+            said[name] = {**facts[name], **{count: sum(shard[name][count] for shard in of_shards) for count in counts}}
+    if "index" in said:
+        said["index"]["singles_left_out"] = any(shard["index"]["singles_left_out"] for shard in of_shards)
     return said
 
 

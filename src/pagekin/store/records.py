@@ -73,8 +73,8 @@ def unpack_record(kind: type[Record], data: bytes) -> Record:
 def _write(stream: io.BytesIO, record: NamedTuple) -> None:
     stream.write(_header(type(record)))
     for values in record:
-        if isinstance(values, tuple):
-            _write(stream, values)  # type: ignore[arg-type]
+        if hasattr(values, "_fields"):
+            _write(stream, values)
         else:
             np.lib.format.write_array(stream, np.asarray(values), version=(1, 0), allow_pickle=False)
 
