@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import stem_of_word
-from pagekin.clusters import Cooccurrences, PageThesaurus, PageTopics
+from pagekin.clusters import Cooccurrences, PageThesaurus, PageTopics, is_furniture
 from pagekin.collection import MOST_COOCCURRENCES, CooccurrenceCounts, LabelThesaurus, decode_counts, encode_counts
 from pagekin.hypertext import Corpus
 from pagekin.labels import label_from_json
@@ -101,16 +101,16 @@ def counted(web: Web, collections: dict[str, Path], name: str, query: str) -> Co
 
 
 def fitting_words(true: Counted, query: str) -> dict[str, list[str]]:
-    """The best twelve of each kind, no word twice, narrower ones first, and none of the query's own words."""
+    """The best twelve of each kind, no word twice, narrower ones first; none of the query's own words or of templates."""
     seen = {form_of(word.lower()) for word in query.split()}
     lists = true.one_form_each().lists(36 + len(seen))
     fitting = {}
-    for kind in ("narrower", "collocated", "broader"):
+    for kind in ("narrower", "broader", "collocated"):
         fitting[kind] = []
         for word in lists[kind]:
             forms = {form_of(part) for part in word.split()}
             key = forms if len(forms) == 1 else {word}
-            if len(fitting[kind]) < 12 and not forms <= seen and not key <= seen:
+            if len(fitting[kind]) < 12 and not (forms <= seen or key <= seen or is_furniture(word)):
                 fitting[kind].append(word)
                 seen |= key
     return fitting
