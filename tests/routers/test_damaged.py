@@ -173,8 +173,9 @@ def apart() -> Iterator[ProcessPoolExecutor]:
 
 
 KINDS = (
-    "about.", "alias.", "anchor.", "archive.", "bag.", "bagterm.", "copy.", "epoch.", "form.", "host.", "inlink.", "label.", "link.",
-    "list.", "mark.", "page.", "posting.", "record.", "signature.", "snippet.", "stream.", "term.", "text.", "title.", "tree.", "url.",
+    "about.", "alias.", "anchor.", "archive.", "bag.", "bagterm.", "copy.", "epoch.", "form.", "host.",
+    "inlink.", "label.", "link.", "list.", "mark.", "page.", "posting.", "record.", "signature.", "snippet.",
+    "stream.", "term.", "text.", "title.", "tree.", "url.",
 )  # fmt: skip
 
 
