@@ -262,7 +262,7 @@ def test_about_tells_of_strategy_skipped_records_versions_and_sources(
     page, facts = page_at(client, "/about"), fruit.corpus.facts
     how = below(page, "How similar pages are found")
     strategy = facts["index"]["strategy"]
-    assert f"{strategy['signature']['m']} numbers" in text_of(how) and f"this is {strategy['name']}" in text_of(how)
+    assert f"{strategy['signature']['m']} numbers" in text_of(how) and f"this one is {strategy['name']}" in text_of(how)
     rows = [[text_of(cell) for cell in row] for row in how.find(".//tbody").iter("tr")]
     defaults = Strategy().as_dict()
     meant = {name: about for name, _default, _allowed, about in settings_table(Strategy)}
