@@ -107,7 +107,7 @@ def keep(
     from pagekin.bags._kernels.keep import Anchors, KeptWords, keep_words
 
     page_anchors = np.asarray(corpus.pages.anchors, dtype=np.int64)
-    rules = kept_rules(strategy, words, without_crumbs)
+    rules = window_rules(strategy, words, without_crumbs)
     citing = citing_pages(corpus)
 
     def batch(first: int, last: int) -> KeptWords:
@@ -150,7 +150,7 @@ def keep(
     return kept, window_sums
 
 
-def kept_rules(strategy: Strategy, words: Vocabulary, without_crumbs: bool = False) -> "Rules":
+def window_rules(strategy: Strategy, words: Vocabulary, without_crumbs: bool = False) -> "Rules":
     """Return which words a strategy keeps, and where windows end."""
     from pagekin.bags._kernels.keep import Rules
 

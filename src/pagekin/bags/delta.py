@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.bags import Bags
-from pagekin.bags.build import keep, kept_rules, merge, write_sketches
+from pagekin.bags.build import keep, merge, window_rules, write_sketches
 from pagekin.bags.epoch import EpochColumns
 from pagekin.bags.frequencies import Frequencies
 from pagekin.bags.furniture import EpochJudge, HostLinks, LinkUse, classify_by_epoch, hash_names, host_hashes
@@ -112,7 +112,7 @@ class BaseReader:
 
         corpus, strategy = self.corpus, self.strategy
         words = make_vocabulary(corpus, strategy)
-        rules = kept_rules(strategy, words)
+        rules = window_rules(strategy, words)
         hosts = host_hashes(corpus)
         sites = None if strategy.anchors.within_site else sites_of_urls(corpus.urls)[0]
         page_url = np.asarray(corpus.pages.url, dtype=np.int64)
