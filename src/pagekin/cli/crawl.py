@@ -1,6 +1,7 @@
 """`pagekin crawl`: visit a site and write a web archive."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -32,10 +33,10 @@ def crawl(
         Path, typer.Option("--out", "-o", metavar="SITE.warc.gz", help="The web archive to write or to resume.")
     ],
     seeds: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Option(
-            metavar="FILE",
-            help="Begin with these addresses, too: a list, a sitemap or an index of sitemaps; repeatable.",
+            metavar="FILE|URL",
+            help="Begin with these addresses, too: a list, a sitemap, an index of sitemaps or a robots.txt; repeatable.",
         ),
     ] = None,
     pages: Annotated[int, typer.Option(min=1, help="Number of pages to keep, over all runs.")] = 100,
@@ -109,8 +110,8 @@ def crawl(
         )
     plan = sources.CrawlPlan(
         address, out, scope, tuple(include or ()), tuple(exclude or ()), contact, keep_others, guard, names, limits,
-        _read_seeds(seeds or []),
     )  # fmt: skip
+    plan = replace(plan, seeds=_read_seeds(plan, seeds or []))
     with progress_bar(quiet or as_json) as on_progress:
         report = sources.crawl(plan, on_progress)
     if as_json:
@@ -125,14 +126,15 @@ def crawl(
         fail(f"{plan.root} gave no page: {report.root}{hint}.")
 
 
-def _read_seeds(files: list[Path]) -> tuple[str, ...]:
-    """Return the addresses of all files; say how many lines are none."""
+def _read_seeds(plan: sources.CrawlPlan, seeds: list[str]) -> tuple[str, ...]:
+    """Return the addresses that files and sitemaps of the web name; say how many lines are none."""
     urls: dict[str, None] = {}
-    for file in files:
-        found = sources.read_seeds(file)
+    for seed in seeds:
+        is_address = seed.lower().startswith(("http://", "https://"))
+        found = sources.fetch_seeds(plan, seed) if is_address else sources.read_seeds(Path(seed))
         urls.update(dict.fromkeys(found.urls))
         if found.refused:
-            say(f"pagekin: {file}: left out {len(found.refused):,}, such as {found.refused[0][:200]}", err=True)
+            say(f"pagekin: {seed}: left out {len(found.refused):,}, such as {found.refused[0][:200]}", err=True)
     return tuple(urls)
 
 

@@ -19,7 +19,7 @@ from .items import (
 )
 from .limits import Limits, parse_limits
 from .plan import Unit, expand_lists, plan_units, read_unit
-from .robot import crawl
+from .robot import crawl, fetch_seeds
 from .robot.addresses import clean_url, has_credentials
 from .robot.plan import SCOPES, CrawlError, CrawlLimits, CrawlPlan
 from .robot.report import CrawlReport
@@ -55,6 +55,7 @@ __all__ = [
     "crawl",
     "demo_pages",
     "expand_lists",
+    "fetch_seeds",
     "file_url",
     "has_credentials",
     "host_of",

@@ -1,6 +1,8 @@
-"""Addresses to begin a crawl with: lists, sitemaps and indexes of sitemaps, from files."""
+"""Addresses to begin a crawl with: lists, sitemaps and indexes of sitemaps, from files. `sitemaps` fetches them."""
 
+import gzip
 import html
+import io
 import re
 import zlib
 from collections.abc import Iterator
@@ -11,16 +13,21 @@ from urllib.parse import urlsplit
 from pagekin.sources.robot.addresses import clean_url, has_credentials
 from pagekin.sources.robot.plan import CrawlError
 
-_MOST_BYTES = 64 << 20
+MOST_BYTES = 64 << 20
 """Bytes of a file when it is unpacked; the sitemap protocol allows 50 MB."""
+MOST_URLS = 1_000_000
+"""Addresses of a file, with all sitemaps that it names."""
 _MOST_FILES = 50_000
 """Sitemaps of an index, as the protocol allows."""
-# By patterns and not by an XML parser: nothing is expanded or fetched, whatever the file says.
+# By patterns and not by an XML parser: nothing is expanded or fetched, whatever the file says. No pattern goes back over
+# what it has read, so a file takes as long as its bytes are many.
 _LOCATION = re.compile(
-    r"<(?:\w+:)?loc\s*>\s*(?:<!\[CDATA\[)?\s*([^<\]]*?)\s*(?:\]\]>)?\s*</(?:\w+:)?loc\s*>", re.IGNORECASE
+    r"<(?:(\w++):)?loc\s*+>(?:\s*+<!\[CDATA\[([^\]]{0,8000}+)\]\]>\s*+|([^<]*+))</(?:\w++:)?loc\s*+>", re.IGNORECASE
 )
-_OTHER_LOCATION = re.compile(r"<(image|video|news|xhtml):loc\b", re.IGNORECASE)
-_IS_SITEMAP = re.compile(r"<(?:\w+:)?(urlset|sitemapindex)\b", re.IGNORECASE)
+_OF_OTHER_FILES = frozenset({"image", "video", "news", "xhtml"})
+"""Prefixes of locations that are no pages: a page's pictures and videos have addresses of their own."""
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_IS_SITEMAP = re.compile(r"<(?:\w++:)?(urlset|sitemapindex)\b", re.IGNORECASE)
 
 
 class Seeds(NamedTuple):
@@ -29,37 +36,65 @@ class Seeds(NamedTuple):
     urls: tuple[str, ...]
     """Different addresses in their order, as the robot writes them."""
     refused: tuple[str, ...]
-    """Lines that are no addresses, and sitemaps of an index that do not lie beside it."""
+    """Lines that are no addresses, and sitemaps of an index that were not read."""
+
+
+class SeedFile(NamedTuple):
+    """A list of addresses, a sitemap, or an index of sitemaps."""
+
+    locations: Iterator[str]
+    """What it names, as it is written."""
+    is_index: bool
+    """Whether these are sitemaps, and not pages."""
+
+
+def parse_seeds(text: str) -> SeedFile:
+    """Return what a file names: a sitemap or an index of them by its first bytes, else a list with an address on each line."""
+    kind = _IS_SITEMAP.search(text[:4096])
+    if kind is None:
+        lines = (line for raw in text.splitlines() if (line := raw.strip()) and not line.startswith("#"))
+        return SeedFile(lines, False)
+    found = (
+        html.unescape((match[2] or match[3] or "").strip())
+        for match in _LOCATION.finditer(_COMMENT.sub("", text))
+        if (match[1] or "").lower() not in _OF_OTHER_FILES
+    )
+    return SeedFile(found, kind[1].lower() == "sitemapindex")
 
 
 def read_seeds(path: Path) -> Seeds:
     """Read a list of addresses, one on each line, or a sitemap, or an index whose sitemaps lie beside it; also as `.gz`."""
-    urls: dict[str, None] = {}
     refused: list[str] = []
-    for written in _read_file(path, refused, may_be_index=True):
-        url = clean_url(written)
-        if url is None or has_credentials(url):
-            refused.append(written)
+    return collect_seeds(_read_file(path, refused, may_be_index=True), refused, str(path))
+
+
+def collect_seeds(written: Iterator[str], refused: list[str], where: str) -> Seeds:
+    """Return different addresses as the robot writes them; CrawlError if there are none."""
+    urls: dict[str, None] = {}
+    for each in written:
+        url = clean_url(each)
+        if url is None or has_credentials(url) or len(urls) >= MOST_URLS:
+            refused.append(each)
         else:
             urls[url] = None
     if not urls:
-        raise CrawlError(f"{path} names no http(s) address: it is neither a list, one on each line, nor a sitemap.")
+        raise CrawlError(f"{where} names no http(s) address: it is neither a list, one on each line, nor a sitemap.")
     return Seeds(tuple(urls), tuple(refused))
 
 
 def _read_file(path: Path, refused: list[str], may_be_index: bool) -> Iterator[str]:
     """Yield the addresses that a file names, as they are written."""
-    text = _read_text(path)
-    kind = _IS_SITEMAP.search(text[:4096])
-    if kind is None:
-        yield from (line for raw in text.splitlines() if (line := raw.strip()) and not line.startswith("#"))
+    try:
+        raw = path.read_bytes()
+    except FileNotFoundError:
+        raise CrawlError(f"{path} does not exist.") from None
+    except OSError as error:
+        raise CrawlError(f"{path} cannot be read: {error}.") from error
+    file = parse_seeds(unpack_text(raw, str(path)))
+    if not file.is_index:
+        yield from file.locations
         return
-    # Pictures and videos of a page have addresses of their own, which are no pages.
-    found = (html.unescape(match[1]) for match in _LOCATION.finditer(text) if not _OTHER_LOCATION.match(match[0]))
-    if kind[1].lower() == "urlset":
-        yield from found
-        return
-    for number, location in enumerate(found):
+    for number, location in enumerate(file.locations):
         beside = path.parent / PurePosixPath(urlsplit(location).path).name
         if not may_be_index or number >= _MOST_FILES or beside == path or not beside.is_file():
             refused.append(location)
@@ -67,16 +102,14 @@ def _read_file(path: Path, refused: list[str], may_be_index: bool) -> Iterator[s
             yield from _read_file(beside, refused, may_be_index=False)
 
 
-def _read_text(path: Path) -> str:
+def unpack_text(raw: bytes, where: str) -> str:
+    """Return the text of a file that may be packed by gzip; CrawlError if it is damaged or too large."""
     try:
-        raw = path.read_bytes()
         if raw[:2] == b"\x1f\x8b":
-            stream = zlib.decompressobj(31)
-            raw = stream.decompress(raw, _MOST_BYTES + 1)
-    except FileNotFoundError:
-        raise CrawlError(f"{path} does not exist.") from None
-    except (OSError, zlib.error) as error:
-        raise CrawlError(f"{path} cannot be read: {error}.") from error
-    if len(raw) > _MOST_BYTES:
-        raise CrawlError(f"{path} is larger than {_MOST_BYTES:,} bytes; divide it.")
+            with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+                raw = stream.read(MOST_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise CrawlError(f"{where} cannot be read: {error}.") from error
+    if len(raw) > MOST_BYTES:
+        raise CrawlError(f"{where} is larger than {MOST_BYTES:,} bytes; divide it.")
     return raw.decode("utf-8-sig", "replace")
