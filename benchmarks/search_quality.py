@@ -12,7 +12,7 @@ Known-item questions, drawn from the collection itself:
   somebody may remember a page whose name is forgotten.
 - *with a stray word*: the first two again, each with a word that has nothing to do with it.
 - *people*: questions as people type them, with the pages that answer them, from people_questions.tsv; for collections of the
-  names school and demo. With `--half` only that half.
+  names school, demo and python. With `--half` only that half.
 
 Ours is asked as a person asks, by the text; pages of one composite document count as one. "All words" is the share of questions
 whose right page holds all of them, the most that a search for all words can reach. Pages with the same HTML as the right one are
@@ -44,6 +44,8 @@ FEWEST_PAGES, NEARLY_ONLY = 2, 0.9
 """Pages that must link with a text to one page, and their share of all that link with it."""
 DRAWN_WORDS = 3
 DEPTH = 10
+PEOPLE_PAGES = {"school": ("/", ".htm"), "demo": ("://", ""), "python": ("/3.11/", ".html")}
+"""What stands before and after the names by which people_questions.tsv calls the pages of each collection."""
 STRAY = slice(300, 20_000)
 """Places, by frequency, of the words that are strays."""
 Ask = Callable[["Question", int], Sequence[int]]
@@ -182,8 +184,9 @@ def with_stray_words(pages: Pages, questions: Sequence[Question], seed: int) -> 
 def of_people(pages: Pages, name: str, half: str) -> list[Question]:
     """Return the questions of people that were written down for a collection."""
     corpus = pages.corpus
+    begins, ends = PEOPLE_PAGES.get(name, ("", ""))
     by_name = {
-        url.partition("://")[2] if name == "demo" else url.rpartition("/")[2].removesuffix(".htm"): page
+        url.rpartition(begins)[2].removesuffix(ends): page
         for page, url in enumerate(map(corpus.page_url, range(len(corpus))))
     }
     found = []
