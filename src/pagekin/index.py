@@ -28,6 +28,7 @@ from pagekin.hypertext import in_shards_error
 from pagekin.labels import ContentLabel
 from pagekin.routers import BlockingService, open_service
 from pagekin.similarity import RankingOptions
+from pagekin.sources import RecordCopier
 from pagekin.store import core_count
 
 if TYPE_CHECKING:
@@ -178,9 +179,9 @@ class PageIndex:
 
     # -- tables and graphs of a collection ------------------------------------------------------------------------------
 
-    def pages(self) -> PageTable:
-        """Return all pages as a table."""
-        return PageTable(self._collection)
+    def pages(self, archives: Sequence[str | Path] = ()) -> PageTable:
+        """Return all pages as a table; with the archives that they were read from, or folders of these, also their digests."""
+        return PageTable(self._collection, RecordCopier(archives) if archives else None)
 
     def clusters(self, hierarchy: str = "clusters") -> ClusterTable:
         """Return the clusters, or another hierarchy of the collection: addresses, directory, documents."""

@@ -90,6 +90,28 @@ def test_a_wacz_holds_the_records_their_index_and_the_pages(kin: Path, data: Pat
     assert (tmp_path / "third.wacz").stat().st_size > 10_000
 
 
+def test_digests_are_those_that_the_records_name(kin: Path, data: Path, tmp_path: Path) -> None:
+    named = {}
+    for record in ArchiveIterator(io.BytesIO((data / "warc" / ARCHIVES[0]).read_bytes())):
+        if record.rec_type == "response":
+            named[canonical_url(record.rec_headers["WARC-Target-URI"])] = record.rec_headers["WARC-Payload-Digest"]
+    files = [tmp_path / "pages.jsonl", tmp_path / "crawl.cdxj"]
+    options = ("--pages", files[0], "--cdxj", files[1], "-q")
+    assert run("export", kin, *options, "--archives", data / "warc") == (0, "")
+    rows = [json.loads(line) for line in files[0].read_text().splitlines()]
+    lines = [json.loads(line.split(" ", 2)[2]) for line in files[1].read_text().splitlines()]
+    digests = {row["url"]: row["content_digest"] for row in rows if row["warc_filename"] == ARCHIVES[0]}
+    assert digests and all(f"sha1:{digest}" == named[url] for url, digest in digests.items())
+    assert {line["url"]: line["digest"] for line in lines if "digest" in line} == {url: named[url] for url in digests}
+    # Records of ARC files name none; nor is any known without the archives, or for records that are elsewhere now.
+    assert {row["content_digest"] for row in rows if row["warc_filename"] == ARCHIVES[1]} == {None}
+    shutil.copy(data / "warc" / "archivesunleashed+aut-example.warc.gz", tmp_path / ARCHIVES[0])
+    for archives in ([], ["--archives", tmp_path / ARCHIVES[0]]):
+        assert run("export", kin, *options, *archives) == (0, "")
+        assert {json.loads(line)["content_digest"] for line in files[0].read_text().splitlines()} == {None}
+        assert b"digest" not in files[1].read_bytes()
+
+
 def test_results_are_written_as_records_and_as_csv(kin: Path, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "hits.warc.gz"
     asked = ("search", kin, "domain", "-k", "5")

@@ -31,6 +31,15 @@ def kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return plan.out
 
 
+COMMON_CRAWL = (
+    "url", "url_surtkey", "url_host_name", "fetch_time", "content_digest", "content_languages", "warc_filename",
+    "warc_record_offset", "warc_record_length",
+)  # fmt: skip
+"""Columns of Common Crawl's index, by their names there."""
+WEBGRAPH = ("crawl_date", "src", "dest", "anchor")
+"""Columns of the Archives Unleashed webgraph, in their order there."""
+
+
 def run(*arguments: str | Path) -> tuple[int, str]:
     load_verbs("export")
     done = CliRunner().invoke(app, ["export", *map(str, arguments)])
@@ -56,6 +65,21 @@ def test_pages_are_written_alike_in_every_format(kin: Path, tmp_path: Path) -> N
             line[name] for name in ("url", "title", "html_bytes")
         ]
         assert (cell["title"], int(cell["html_bytes"])) == (row["title"], row["html_bytes"])
+
+
+def test_columns_have_the_names_that_other_programs_know(kin: Path, tmp_path: Path) -> None:
+    for suffix in ("parquet", "csv"):
+        files = {name: tmp_path / f"{name}.{suffix}" for name in ("pages", "links")}
+        assert run(kin, "--pages", files["pages"], "--links", files["links"], "-q") == (0, "")
+        pages, links = (
+            pyarrow.parquet.read_schema(file).names
+            if suffix == "parquet"
+            else file.read_text().split("\n")[0].strip().split(",")
+            for file in files.values()
+        )
+        assert [name for name in COMMON_CRAWL if name not in pages] == []
+        assert tuple(links[: len(WEBGRAPH)]) == WEBGRAPH
+        assert {"left", "right"} < set(links)
 
 
 def test_links_are_written_with_the_words_around_them_and_as_graphs(kin: Path, tmp_path: Path) -> None:

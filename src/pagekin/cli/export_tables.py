@@ -37,7 +37,7 @@ Archives = Annotated[
     list[Path] | None,
     typer.Option(
         "--archives", metavar="FILE|FOLDER",
-        help="The archives that the pages were read from, or folders that hold them; repeatable.",
+        help="The archives that the pages were read from, or folders that hold them, for records and digests; repeatable.",
     ),
 ]  # fmt: skip
 
@@ -89,11 +89,14 @@ def _write_files(target: str, files: ExportFiles, quiet: bool) -> dict[str, dict
         collection_room.check_table_file(files.pages)
     if files.links:
         collection_room.check_table_file(files.links, LINK_SUFFIXES)
+    if files.wacz and files.wacz.suffix != ".wacz":
+        fail(f"--wacz: '{files.wacz}' must end in .wacz", USAGE)
     opened = collection_room.Collection(Path(target).stem, Path(target), compiled=False, hide_path=False)
     written: dict[str, dict[str, Any]] = {}
+    copier = open_copier(files.archives) if files.archives or files.wacz else None
     with progress_bar(quiet) as tell:
         if files.pages:
-            table = collection_room.PageTable(opened)
+            table = collection_room.PageTable(opened, copier)
             with use_file(files.pages, then=" Nothing was left behind."):
                 rows = collection_room.write_table(
                     table, files.pages, lambda done: tell("pages", done / max(len(table), 1))
@@ -102,7 +105,7 @@ def _write_files(target: str, files: ExportFiles, quiet: bool) -> dict[str, dict
         if files.links or files.gephi:
             written |= _write_links(collection_room.Links(opened), files.links, files.gephi, tell)
         if files.cdxj or files.wacz:
-            written |= _write_records(opened.corpus, files, tell)
+            written |= _write_records(opened.corpus, files, copier, tell)
     return written
 
 
@@ -128,18 +131,18 @@ def _write_links(graph: Any, links: Path | None, gephi: Path | None, tell: Any) 
     return written
 
 
-def _write_records(corpus: "hypertext.Corpus", files: ExportFiles, tell: Any) -> dict[str, dict[str, Any]]:
+def _write_records(
+    corpus: "hypertext.Corpus", files: ExportFiles, copier: "sources.RecordCopier | None", tell: Any
+) -> dict[str, dict[str, Any]]:
     """Write an index of the pages' records, or copies of them."""
     written: dict[str, dict[str, Any]] = {}
     if files.cdxj:
         with use_file(files.cdxj, then=" Nothing was left behind."):
-            rows = collection_room.write_cdxj(collection_room.page_records(corpus), files.cdxj)
+            rows = collection_room.write_cdxj(collection_room.page_records(corpus, copier), files.cdxj)
         left_out = {"no place known": len(corpus) - rows} if rows < len(corpus) else {}
         written[str(files.cdxj)] = {"rows": rows, "bytes": files.cdxj.stat().st_size, "left_out": left_out}
-    if files.wacz:
-        if files.wacz.suffix != ".wacz":
-            fail(f"--wacz: '{files.wacz}' must end in .wacz", USAGE)
-        copier, total = open_copier(files.archives), max(len(corpus), 1)
+    if files.wacz and copier is not None:
+        total = max(len(corpus), 1)
         about = f"pages of {corpus.kin.path.name}"
         with use_file(files.wacz, then=" Nothing was left behind."):
             done = collection_room.write_wacz(

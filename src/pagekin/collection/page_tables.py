@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from pagekin.clusters import Tree
 from pagekin.collection.tables import Table
 from pagekin.hypertext import host_of
-from pagekin.sources import NO_PLACE
+from pagekin.sources import NO_PLACE, CopyError, RecordCopier, RecordPlace
 
 if TYPE_CHECKING:
     from pagekin.collection.collection import Collection
@@ -34,12 +34,14 @@ class PageTable(Table):
 
     columns: ClassVar = {
         "url": "string", "url_surtkey": "string", "url_host_name": "string", "fetch_time": "moment",
-        "content_languages": "string", "title": "string", "html_bytes": "int64", "cluster": "string", "inlinks": "int64",
+        "content_digest": "string", "content_languages": "string", "title": "string", "html_bytes": "int64",
+        "cluster": "string", "inlinks": "int64",
         "warc_filename": "string", "warc_record_offset": "int64", "warc_record_length": "int64",
     }  # fmt: skip
 
-    def __init__(self, collection: "Collection") -> None:
-        self._collection = collection
+    def __init__(self, collection: "Collection", copier: RecordCopier | None = None) -> None:
+        """Make a table; `copier` finds the pages' records, whose digests a collection does not keep."""
+        self._collection, self._copier = collection, copier
 
     def __len__(self) -> int:
         return len(self._collection.corpus)
@@ -60,6 +62,7 @@ class PageTable(Table):
                 "url_surtkey": surt_key(url),
                 "url_host_name": host_of(url).partition(":")[0],
                 "fetch_time": datetime.fromtimestamp(date, UTC) if date else None,
+                "content_digest": self._digest(place, url) or None,
                 "content_languages": corpus.language(page) or None,
                 "title": corpus.titles.text(page),
                 "html_bytes": int(corpus.pages.html_bytes[page]),
@@ -69,6 +72,15 @@ class PageTable(Table):
                 "warc_record_offset": place.offset if place.length else None,
                 "warc_record_length": place.length or None,
             }
+
+    def _digest(self, place: RecordPlace, url: str) -> str:
+        """Return the digest that a page's record has of its payload, a SHA-1 in the form of Common Crawl: without its name."""
+        if self._copier is None:
+            return ""
+        try:
+            return self._copier.digest(place, url).removeprefix("sha1:")
+        except CopyError:
+            return ""
 
 
 class Cluster(NamedTuple):

@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import IO, Any, NamedTuple
 from pagekin import __version__
 from pagekin.collection.page_tables import surt_key
 from pagekin.hypertext import Corpus
-from pagekin.sources import CopyError, RecordCopier, RecordPlace, warcinfo
+from pagekin.sources import CopyError, RecordCopier, RecordPlace, payload_digest, warcinfo
 
 _WARC_NAME = "data.warc.gz"
 _STEP = 1 << 20
@@ -28,6 +28,8 @@ class PageRecord(NamedTuple):
     title: str
     date: int
     place: RecordPlace
+    digest: str = ""
+    """Of the payload, as the record names it; '' if that is not known."""
 
 
 @dataclass
@@ -40,11 +42,17 @@ class CopiedRecords:
     """How many were not copied, by the reason."""
 
 
-def page_records(corpus: Corpus) -> Iterator[PageRecord]:
-    """Yield all pages with the places of their records; KinError if an earlier version made the collection."""
+def page_records(corpus: Corpus, copier: RecordCopier | None = None) -> Iterator[PageRecord]:
+    """Yield all pages with the places of their records; KinError if an earlier version made the collection.
+
+    Digests come from the records, where `copier` finds them.
+    """
     for page in range(len(corpus)):
-        date = int(corpus.pages.date[page])
-        yield PageRecord(corpus.page_url(page), corpus.titles.text(page), date, corpus.place(page))
+        url, place, digest = corpus.page_url(page), corpus.place(page), ""
+        if copier is not None:
+            with suppress(CopyError):
+                digest = copier.digest(place, url)
+        yield PageRecord(url, corpus.titles.text(page), int(corpus.pages.date[page]), place, digest)
 
 
 def write_cdxj(records: Iterable[PageRecord], path: Path) -> int:
@@ -98,7 +106,8 @@ def _copy(
         except CopyError as error:
             done.left_out[str(error)] += 1
             continue
-        done.copied.append(record._replace(place=RecordPlace(name, file.tell(), len(copy))))
+        place = RecordPlace(name, file.tell(), len(copy))
+        done.copied.append(record._replace(place=place, digest=payload_digest(copy)))
         file.write(copy)
     return done
 
@@ -109,7 +118,8 @@ def _cdxj_lines(records: Iterable[PageRecord]) -> list[bytes]:
     for record in records:
         if record.place.length:
             about = {
-                "url": record.url, "mime": "text/html", "status": "200", "length": str(record.place.length),
+                "url": record.url, "mime": "text/html", "status": "200",
+                **({"digest": record.digest} if record.digest else {}), "length": str(record.place.length),
                 "offset": str(record.place.offset), "filename": record.place.archive,
             }  # fmt: skip
             stamp = _moment(record.date).strftime("%Y%m%d%H%M%S")

@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .copying import CopyError, RecordCopier, warcinfo
+from .copying import CopyError, RecordCopier, payload_digest, warcinfo
 from .demo import demo_pages
 from .folder import HTML_ENDINGS, file_url, list_folder
 from .http import PDF_TYPE, media_type
@@ -63,6 +63,7 @@ __all__ = [
     "list_folder",
     "media_type",
     "parse_limits",
+    "payload_digest",
     "plan_units",
     "read_seeds",
     "read_unit",

@@ -1,8 +1,9 @@
-"""Copy records of archives by their places, as gzip members of a WARC file."""
+"""Find records of archives by their places: copy them as gzip members of a WARC file, or read their digests."""
 
 import gzip
 import io
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -46,6 +47,30 @@ class RecordCopier:
 
         Files of one name are told apart by the record: it has to be one of this address.
         """
+        for raw, is_arc in self._read(place):
+            try:
+                record = _as_warc(raw, is_arc)
+                if len(raw) == place.length and _target(_read_head(record, whole=True)) == url:
+                    return record if record[:3] == GZIP_MAGIC else gzip.compress(record, mtime=0)
+            except (OSError, EOFError, ValueError, zlib.error):
+                continue
+        raise CopyError(OTHER_RECORD)
+
+    def digest(self, place: RecordPlace, url: str) -> str:
+        """Return the payload's digest as the record of a page has it, '' if it has none; CopyError if it is not found."""
+        for raw, is_arc in self._read(place, _PIECE):
+            try:
+                if is_arc:
+                    return ""  # records of ARC files have no digests
+                head = _read_head(raw)
+                if _target(head) == url:
+                    return payload_digest(raw)
+            except (OSError, EOFError, ValueError, zlib.error):
+                continue
+        raise CopyError(OTHER_RECORD)
+
+    def _read(self, place: RecordPlace, most: int | None = None) -> Iterator[tuple[bytes, bool]]:
+        """Yield (the bytes at a place, or the first of them; whether they are of an ARC file), from each file of that name."""
         if not place.archive:
             raise CopyError(NO_ARCHIVE)
         if not place.length:
@@ -58,13 +83,15 @@ class RecordCopier:
             try:
                 with _open(path, member) as file:
                     file.seek(place.offset)
-                    raw = file.read(place.length)
-                record = _as_warc(raw, ".arc" in name.lower())
-                if len(raw) == place.length and _target(record) == url:
-                    return record if record[:3] == GZIP_MAGIC else gzip.compress(record, mtime=0)
-            except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
+                    raw = file.read(min(place.length, most or place.length))
+            except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error):
                 continue
-        raise CopyError(OTHER_RECORD)
+            yield raw, ".arc" in name.lower()
+
+
+def payload_digest(record: bytes) -> str:
+    """Return the digest of the payload that a WARC record, or its beginning, names: `sha1:…` and the like; '' if it has none."""
+    return _read_head(record).get(b"warc-payload-digest", b"").decode("ascii", "replace")
 
 
 def warcinfo(name: str, about: str) -> bytes:
@@ -103,19 +130,26 @@ def _as_warc(raw: bytes, from_arc: bool) -> bytes:
     return out.getvalue()
 
 
-def _target(record: bytes) -> str | None:
-    """Return the canonical address that a record is of."""
+def _read_head(record: bytes, whole: bool = False) -> dict[bytes, bytes]:
+    """Return the fields of a record's header, the first of each name; with `whole`, an error if its gzip member is damaged."""
+    head = record[:_PIECE]
     if record[:3] == GZIP_MAGIC:
-        with gzip.GzipFile(fileobj=io.BytesIO(record)) as file:
-            head = file.read(_PIECE)
-            while file.read(STEP):  # to its end, where the checksum of the member stands
-                pass
-    else:
-        head = record[:_PIECE]
+        head = zlib.decompressobj(31).decompress(record, _PIECE)
+        if whole:
+            with gzip.GzipFile(fileobj=io.BytesIO(record)) as file:
+                while file.read(STEP):  # to its end, where the checksum of the member stands
+                    pass
+    fields: dict[bytes, bytes] = {}
     for line in head.splitlines():
-        field, colon, value = line.partition(b":")
-        if colon and field.strip().lower() == b"warc-target-uri":
-            return canonical_url(plain_url(value.decode("utf-8", "replace")))
         if not line:
             break
-    return None
+        field, colon, value = line.partition(b":")
+        if colon:
+            fields.setdefault(field.strip().lower(), value.strip())
+    return fields
+
+
+def _target(head: dict[bytes, bytes]) -> str | None:
+    """Return the canonical address that a record is of."""
+    url = head.get(b"warc-target-uri")
+    return None if url is None else canonical_url(plain_url(url.decode("utf-8", "replace")))
