@@ -32,10 +32,12 @@ def test_update_remove_compact_and_info_tell_what_they_did(archives: list[str], 
     done = pagekin("update", kin, archives[1], archives[0], "--workers", "1")
     assert done.returncode == 0, done.stderr
     assert "1 pages new, 0 changed, 1 gone; 4 pages now" in done.stdout
+    assert "the collection was made anew, because it has fewer than 2,000 pages" in done.stdout
     assert "first.warc was read before, and is left out" in done.stderr
     (tmp_path / "list.txt").write_text(f"{SEA}krill  # by mail\nelsewhere.example\n")
     told = json.loads(pagekin("update", kin, "--remove-from", tmp_path / "list.txt", "--workers", "1", "--json").stdout)
     assert (told["pages"], told["changed"]) == ({"added": 0, "changed": 0, "removed": 1}, True)
+    assert (told["way"], told["reason"][:27]) == ("merge", "the collection was made ane")
     assert told["opted_out"] == [f"{SEA}krill", "elsewhere.example"]
     shown = pagekin("info", kin).stdout
     assert "parts of 2 sources are kept" in shown
@@ -51,6 +53,18 @@ def test_update_remove_compact_and_info_tell_what_they_did(archives: list[str], 
     assert page_urls(kin) == {f"{SEA}{name}" for name in ("whales", "penguins", "squid")}
 
 
+def test_a_delta_says_what_stays_and_erase_what_it_writes_again(archives: list[str], tmp_path: Path) -> None:
+    kin = tmp_path / "sea.kin"
+    pagekin("build", archives[0], "--out", kin, "--updatable", "--parser", "strict", "--workers", "1", "--no-clusters")
+    done = pagekin("update", kin, "--remove", f"{SEA}krill", "--delta", "--workers", "1")
+    assert "the update was put into a delta" in done.stdout and "as was asked for" in done.stdout
+    assert f"pagekin update {kin} --erase" in " ".join(done.stdout.split())
+    done = pagekin("update", kin, "--erase", "--workers", "1")
+    assert "erased: all files of the collection and 1 of its parts were written again" in done.stdout
+    done = pagekin("update", kin, archives[1], "--merge", "--workers", "1")
+    assert "made anew, because this was asked for" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -58,6 +72,7 @@ def test_update_remove_compact_and_info_tell_what_they_did(archives: list[str], 
         (["--remove", "sea.example"], 2, "--remove: 'sea.example' is no http(s) address"),
         (["--remove-site", f"{SEA}krill"], 2, "krill' is no host, such as example.org"),
         (["--remove-from", "missing.txt"], 2, "missing.txt cannot be read"),
+        (["--erase", "--delta"], 2, "give one of them"),
         (["--expire", "soon"], 2, "90d, 12w or 1y"),
         (["--remove", f"{SEA}krill"], 3, "--updatable"),
     ],

@@ -10,7 +10,7 @@ import zstandard
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import BuildReport, UpdateReport, build_collection, update_collection
-from pagekin.hypertext import Corpus, OptOuts, ReadPlan
+from pagekin.hypertext import Corpus, OptOuts, ReadPlan, open_corpora
 from pagekin.hypertext.part import PAGE_ROW, blob_sizes
 from pagekin.store import KEPT
 from tests.sources.making import http, warc
@@ -52,14 +52,15 @@ def everything_in(path: Path) -> Iterator[tuple[str, bytes]]:
     for file in sorted(path.rglob("*")):
         if file.is_file():
             yield str(file.relative_to(path)), file.read_bytes()
-    corpus = Corpus.open(path)
-    for page in range(len(corpus)):
-        words = " ".join(corpus.terms.text(term) for term in corpus.stream(page).words.tolist())
-        yield f"words of page {page}", words.encode()
-    frames, ends = np.asarray(corpus.kin["text.frames"]), np.asarray(corpus.kin["page.text"]).tolist()
-    for page in range(len(corpus)):
-        frame = frames[ends[page] : ends[page + 1]].tobytes()
-        yield f"text of page {page}", zstandard.ZstdDecompressor().decompress(frame)
+    for corpus in open_corpora(path):
+        where = "" if corpus.kin.path == path else f" of {corpus.kin.path.name}"
+        for page in range(len(corpus)):
+            words = " ".join(corpus.terms.text(term) for term in corpus.stream(page).words.tolist())
+            yield f"words of page {page}{where}", words.encode()
+        frames, ends = np.asarray(corpus.kin["text.frames"]), np.asarray(corpus.kin["page.text"]).tolist()
+        for page in range(len(corpus)):
+            frame = frames[ends[page] : ends[page + 1]].tobytes()
+            yield f"text of page {page}{where}", zstandard.ZstdDecompressor().decompress(frame)
     for part in sorted((path / KEPT).glob("part-*")):
         rows, blobs = np.load(part / "pages.npy"), (part / "blobs").read_bytes()
         assert rows.dtype == PAGE_ROW

@@ -172,10 +172,45 @@ def test_what_is_removed_is_in_no_answer_and_its_bytes_go_with_compact(sea: Path
     assert not places_of(sea, "singing")
 
 
-def test_an_update_without_a_delta_leaves_nothing_at_once(sea: Path) -> None:
+def test_erase_leaves_nothing_of_what_is_removed_in_base_delta_and_parts(sea: Path, tmp_path: Path) -> None:
+    added, html = f"{SEA}added", "<title>Quagga</title><p>A zyzzyva meets <a href=seals>seals</a> below the ice."
+    update(sea, archive(tmp_path, "later.warc", [record(added, html, "2021-01-01T00:00:00Z")]), way="delta")
+    old, new = ("singing", "hunt"), ("zyzzyva", "quagga")
+    delta = str(open_kin(sea).facts[DELTA]["folder"])
+    assert all({"words", "text", "part"} <= kinds_of(places_of(sea, word)) for word in old)
+    assert all(f"text of page 0 of {delta}" in places_of(sea, word) for word in new), "the test would find it"
+    report = update(sea, remove=[SEALS, added], way="delta")
+    assert report.bytes_stay and report.way == "delta"
+    assert all(places_of(sea, word) for word in (*old, *new)), "bytes stay until they are erased"
+    report = update(sea, erase=True)
+    assert report.build is not None and not report.bytes_stay
+    assert "were to be erased" in report.reason
+    assert report.build.read is not None and report.build.read.parts_rewritten == 2
+    assert [place for word in (*old, *new) for place in places_of(sea, word)] == []
+    assert update(sea, erase=True).way == "", "there is nothing to erase any more"
+
+
+def kinds_of(places: list[str]) -> set[str]:
+    return {where.split(" ")[0].split("-")[0] for where in places}
+
+
+def test_erase_with_a_removal_erases_at_once(sea: Path) -> None:
     add_squid(sea)
-    report = update(sea, remove=[SEALS])
-    assert report.build is not None and not places_of(sea, "singing")
+    report = update(sea, remove=[SEALS], erase=True)
+    assert report.build is not None and not report.bytes_stay
+    assert not places_of(sea, "singing")
+
+
+def test_words_of_removed_pages_are_not_in_clusters_that_a_later_update_leaves(tmp_path: Path) -> None:
+    secret = "<title>Zyzzyva</title><h1>Zyzzyva</h1><p>" + "The zyzzyva is a weevil of the palms. " * 20
+    pages = [record(page.url, page.html, FIRST) for page in WORLD]
+    kin, away = tmp_path / "many.kin", f"{SEA}secret"
+    build([archive(tmp_path, "many.warc", [*pages, record(away, secret, FIRST)])], kin, whole=True)
+    assert any(where.startswith("label.") for where in places_of(kin, "zyzzyva"))
+    update(kin, remove=[away], way="delta")
+    extra = WORLD[0].html + b"<p>and more of them"
+    update(kin, archive(tmp_path, "x.warc", [record(WORLD[0].url, extra, "2021-01-01T00:00:00Z")]), way="merge")
+    assert places_of(kin, "zyzzyva") == []
 
 
 def test_new_pages_join_clusters_of_the_base(sea: Path) -> None:
@@ -194,7 +229,24 @@ def test_verbs_that_need_one_piece_say_so(sea: Path) -> None:
 
 
 def test_small_collections_are_made_anew_and_the_reason_is_told(sea: Path) -> None:
-    notes: list[str] = []
     source = archive(sea.parent, "more.warc", [record(SQUID, "<p>Squid", FIRST)])
-    assert update(sea, source, way="auto", note=notes.append).build is not None
-    assert any("fewer than 2,000 pages" in note for note in notes)
+    report = update(sea, source)
+    assert report.way == "merge" and DELTA not in open_kin(sea).facts
+    assert "fewer than 2,000 pages" in report.reason
+
+
+def test_small_updates_of_large_collections_are_deltas_by_themselves(
+    sea: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pagekin.engines.update.FEWEST_PAGES", 4)
+    monkeypatch.setattr("pagekin.engines.update.LARGEST_SHARE", 1.0)
+    html = "<title>Squid</title><p>Giant squid flee from <a href=whales>hungry whales</a> below the ice."
+    with pagekin.open(sea) as index:
+        report = index.update(archive(sea.parent, "more.warc", [record(SQUID, html, FIRST)]))
+        assert report.way == "delta" and "50.0% of the collection's 4 pages" in report.reason
+        assert SQUID in [hit.url for hit in index.search("giant squid")]
+        assert index.update(remove=[WHALES], way="merge").reason.endswith("this was asked for")
+    assert DELTA not in open_kin(sea).facts
+    monkeypatch.setattr("pagekin.engines.update.LARGEST_SHARE", 0.2)
+    report = update(sea, archive(sea.parent, "on.warc", [record(f"{SEA}eels", html, FIRST)]))
+    assert report.way == "merge" and "are the most for a delta" in report.reason

@@ -53,7 +53,16 @@ def update(
         ),
     ] = None,
     delta: Annotated[
-        bool, typer.Option("--delta", help="Put a small update of a large collection beside it, at a part of the cost.")
+        bool, typer.Option("--delta", help="Put the update beside the collection, also if that is small or the update large.")
+    ] = False,
+    merge: Annotated[
+        bool, typer.Option("--merge", help="Make the collection anew, also if it is large and the update small.")
+    ] = False,
+    erase: Annotated[
+        bool,
+        typer.Option(
+            "--erase", help="Erase the bytes of what is removed, now or earlier: makes the collection anew."
+        ),
     ] = False,
     base_url: options.BaseUrls = None,
     workers: options.Workers = 0,
@@ -63,16 +72,18 @@ def update(
 ) -> None:  # fmt: skip
     """Take new, changed and gone pages into a collection.
 
-    Only the new sources are read; all the rest is made anew from what the collection keeps, or, with --delta, stays as it is, and
-    what is new stands beside it. A later answer that a page is gone (404, 410) removes it. What is removed stays out of later
-    builds and updates, and nothing of it is kept; with --delta it is in no answer any more, and its bytes go with `compact`.
-    Servers move to the new state by themselves.
+    Only the new sources are read. A small update of a large collection is put into a delta beside it; otherwise all is made anew
+    from what the collection keeps. A later answer that a page is gone (404, 410) removes it. What is removed stays out of later
+    builds and updates. In a delta it is in no answer any more, and its bytes go with `compact` or --erase. Servers move to the
+    new state by themselves.
     """
-    if not (sources or remove or remove_site or remove_from or expire):
+    if not (sources or remove or remove_site or remove_from or expire or erase):
         fail(
-            "there is nothing to do: name new sources, or give --remove, --remove-site, --remove-from or --expire",
+            "there is nothing to do: name new sources, or give --remove, --remove-site, --remove-from, --expire or --erase",
             USAGE,
         )
+    if delta and (merge or erase):
+        fail("--delta leaves the collection as it is; --merge and --erase make it anew: give one of them", USAGE)
     with check_option("--remove"):
         named = hypertext.OptOuts.named(remove or [])
     with check_option("--remove-site"):
@@ -83,21 +94,22 @@ def update(
             collection, sources or [], base_urls=bases, base_url=default_base,
             opt_outs=named | opt_outs_of_file(remove_from),
             expire_before=int(time.time()) - expire if expire else 0,
-            way="auto" if delta else "merge",
+            way="delta" if delta else "merge" if merge else "auto", erase=erase,
             workers=workers or hypertext.default_workers(),
             memory=memory or store.NO_LIMIT, progress=tell, note=note_of(quiet),
         )  # fmt: skip
     if as_json:
         print_json(
             {
-                "changed": report.build is not None or report.delta is not None,
+                "changed": bool(report.way), "way": report.way, "reason": report.reason,
                 "delta": asdict(report.delta) if report.delta else None, "pages": report.pages._asdict(),
-                "opted_out": report.opted_out,
+                "opted_out": report.opted_out, "bytes_stay": report.bytes_stay,
+                "parts_rewritten": report.build.read.parts_rewritten if report.build and report.build.read else 0,
                 "read_before": report.read_before, "seconds": _seconds(report.build),
             }
         )  # fmt: skip
     elif not quiet:
-        say(fill_template("update", report=report, collection=collection))
+        say(fill_template("update", report=report, collection=collection, erase=erase))
 
 
 @app.command()

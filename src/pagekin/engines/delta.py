@@ -67,6 +67,8 @@ class DeltaReport:
     added: int
     changed: int
     removed: int
+    erasable: bool = False
+    """Whether bytes of what is left out for good are still in the base, or in parts."""
 
 
 def without_delta(kin: Kin) -> Kin:
@@ -133,7 +135,7 @@ class DeltaMaker:
         if called is not None:
             facts |= make_text(writer, corpus, threads=threads, link_texts=called)
         facts |= self._put_trees(corpus, writer, threads)
-        return facts, self._report(corpus, np.flatnonzero(~stays))
+        return facts, self._report(corpus, np.flatnonzero(~stays), bool(len(touched.removed)) or self.parts != self.new)
 
     # -- what is touched ------------------------------------------------------------------------------------------------
 
@@ -311,7 +313,7 @@ class DeltaMaker:
         PageTopics.of(corpus, threads, joined[0].facts["method"] == "default", workshop).put(writer)
         return put_trees(writer, joined)
 
-    def _report(self, corpus: Corpus, hidden: npt.NDArray[np.int64]) -> DeltaReport:
+    def _report(self, corpus: Corpus, hidden: npt.NDArray[np.int64], erasable: bool) -> DeltaReport:
         """Count the pages that came, changed and went."""
         pages = {
             corpus.urls[int(url)]: int(digest)
@@ -322,9 +324,8 @@ class DeltaMaker:
             for page in hidden.tolist()
         }
         changed = sum(pages[name] != digest for name, digest in before.items() if name in pages)
-        return DeltaReport(
-            len(pages), len(hidden), len(pages.keys() - before.keys()), changed, len(before.keys() - pages.keys())
-        )
+        came, went = len(pages.keys() - before.keys()), len(before.keys() - pages.keys())
+        return DeltaReport(len(pages), len(hidden), came, changed, went, erasable)
 
 
 def check_delta(kin: Kin) -> Iterator[Finding]:

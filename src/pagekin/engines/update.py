@@ -1,8 +1,8 @@
 """Collections that live: new, changed and gone pages, and what is left out for good, without reading all sources again.
 
-A collection that keeps its parts is made anew from these and those of the new sources, by the way of every build. Its
-bytes are those of a build of all sources, but for clusters, which few new pages join, and label parts that hardly differ;
-`compact_collection` renews these, too.
+A small update of a large collection is put into a delta beside it. Otherwise a collection is made anew from the parts that it
+keeps and those of the new sources, by the way of every build. Its bytes are those of a build of all sources, but for clusters,
+which few new pages join, and label parts that hardly differ; `compact_collection` renews these, too.
 """
 
 import sys
@@ -56,8 +56,8 @@ from pagekin.store import (
     open_kin,
 )
 
-UpdateWay = Literal["merge", "auto", "delta"]
-"""How an update is made: by making the collection anew, by a delta if its size suggests that, or by a delta of any size."""
+UpdateWay = Literal["auto", "delta", "merge"]
+"""How an update is made: by a delta if its size suggests that, by a delta of any size, or by making the collection anew."""
 
 
 @dataclass
@@ -73,6 +73,18 @@ class UpdateReport:
     """Archives that were not read, as they had been before."""
     delta: DeltaReport | None = None
     """What waits in the delta, if the update added to it; None if the collection was made anew."""
+    reason: str = ""
+    """Which way the update was made, and why: one sentence; '' if there was nothing to do."""
+
+    @property
+    def way(self) -> str:
+        """Return how the update was made: 'delta', 'merge', or '' if there was nothing to do."""
+        return "delta" if self.delta else "merge" if self.build else ""
+
+    @property
+    def bytes_stay(self) -> bool:
+        """Return whether bytes of what is left out for good are still on disk, until the collection is made anew."""
+        return self.delta is not None and self.delta.erasable
 
 
 def update_collection(
@@ -83,7 +95,8 @@ def update_collection(
     base_url: str = "",
     opt_outs: OptOuts = NO_OPT_OUTS,
     expire_before: int = 0,
-    way: UpdateWay = "merge",
+    way: UpdateWay = "auto",
+    erase: bool = False,
     workers: int = 1,
     memory: MemoryBudget = NO_LIMIT,
     progress: Progress = no_progress,
@@ -92,13 +105,13 @@ def update_collection(
     """Take new sources into a collection, and leave pages out: all or nothing, as builds are.
 
     An archive adds to what is there, and one that was read before is left out; a folder takes the place of what was read
-    of it before. Addresses of `opt_outs`, with their other names, and hosts stay out of the collection for good, and nothing
-    of their records is kept; pages last seen before `expire_before`, in seconds since 1970, may come back. `note` is told
-    what people should know.
+    of it before. Addresses of `opt_outs`, with their other names, and hosts stay out of the collection for good; pages last
+    seen before `expire_before`, in seconds since 1970, may come back. `note` is told what people should know.
 
     By the way 'auto' a small update of a large collection is put into a delta beside it, and the collection stays as it is;
-    what is left out is in no answer any more, and its bytes go with `compact_collection`. By the way 'delta' also a small
-    collection gets one. What cannot be a delta makes the collection anew, and `note` is told why.
+    what is left out is in no answer any more, and its bytes go with `compact_collection`, or at once with `erase`, which
+    makes the collection anew. By the way 'delta' also a small collection gets one. What cannot be a delta makes the
+    collection anew. The report says which, and why.
     """
     open_kin(path)  # a folder that is no collection is refused, not made
     with KinWriter(path, "pagekin update", memory) as writer:
@@ -110,49 +123,56 @@ def update_collection(
         wanted = _with_other_names(opt_outs, before, path, note)
         fresh = OptOuts(wanted.addresses - keeping.opt_outs.addresses, wanted.hosts - keeping.opt_outs.hosts)
         report = UpdateReport(opted_out=fresh.as_list(), read_before=again)
-        if not units and not fresh and not expire_before:
+        to_erase = bool(kin.facts.get(DELTA, {}).get("erasable", DELTA in kin.facts))
+        if not (units or fresh or expire_before or (erase and to_erase)):
             return report
         plan = replace(_plan(kin, path, units, workers, memory), opt_outs=wanted, expire_before=expire_before)
-        if way in ("auto", "delta"):
-            done = _try_delta(writer, plan, kin, keeping, way, progress, note)
-            if done is not None:
-                report.delta, report.pages = done
-                return report
+        try:
+            _refuse_delta(plan, kin, keeping, "merge" if erase else way, erase)
             plan = replace(plan, read_already=True)
+            report.delta, report.pages, report.reason = _put_delta(writer, plan, kin, keeping, way, progress, note)
+            return report
+        except NotInDeltaError as reason:
+            writer.forget_kept()
+            report.reason = f"the collection was made anew, because {reason}"
         # Names of clusters, and words of the label, may come from pages of which nothing is to be left.
-        follow = not (fresh or expire_before)
+        follow = not (fresh or expire_before or to_erase)
         report.build = _remake(writer, plan, kin, keeping, progress, note, follow)
     report.pages = compare_pages(before, open_corpora(path))
     return report
 
 
-def _try_delta(
+def _put_delta(
     writer: KinWriter, plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, progress: Progress, note: Note
-) -> tuple[DeltaReport, PageChanges] | None:
-    """Put an update into a delta; return None if the collection is to be made anew, and tell why."""
-    try:
-        _refuse_delta(plan, kin, keeping, way)
-        units, parts = read_parts(writer, plan, ReadReport({}), progress, note) if plan.units else ([], [])
-        old = keeping.base_parts
-        new = [part for part in keeping.parts if part not in old]
-        work = writer.work / "making"
-        work.mkdir()
-        maker = DeltaMaker(kin, old, [*new, *parts], keeping.opt_outs | plan.opt_outs, work)
-        most = sys.maxsize if way == "delta" else int(LARGEST_SHARE * kin.facts["pages"])
-        keep_for_delta(writer, units, parts, plan.opt_outs, keeping.recipe)
-        progress("delta", 0.0)
-        made = commit_delta(writer, kin, lambda own: maker.make(own, most, plan.workers))
-        progress("delta", 1.0)
-    except NotInDeltaError as reason:
-        writer.forget_kept()
-        note(f"the collection is made anew: {reason}")
-        return None
+) -> tuple[DeltaReport, PageChanges, str]:
+    """Put an update into a delta; return what that holds, what the update changed, and why it is a delta.
+
+    Raise a NotInDeltaError if the collection is to be made anew.
+    """
+    read = replace(plan, read_already=False)
+    units, parts = read_parts(writer, read, ReadReport({}), progress, note) if plan.units else ([], [])
+    old = keeping.base_parts
+    new = [part for part in keeping.parts if part not in old]
+    work = writer.work / "making"
+    work.mkdir()
+    maker = DeltaMaker(kin, old, [*new, *parts], keeping.opt_outs | plan.opt_outs, work)
+    pages = int(kin.facts["pages"])
+    most = sys.maxsize if way == "delta" else int(LARGEST_SHARE * pages)
+    keep_for_delta(writer, units, parts, plan.opt_outs, keeping.recipe)
+    progress("delta", 0.0)
+    made = commit_delta(writer, kin, lambda own: maker.make(own, most, plan.workers))
+    progress("delta", 1.0)
     before = kin.facts.get(DELTA, {})
-    return made, PageChanges(*(getattr(made, name) - before.get(name, 0) for name in PageChanges._fields))
+    changes = PageChanges(*(getattr(made, name) - before.get(name, 0) for name in PageChanges._fields))
+    share = f"{made.pages / max(pages, 1):.1%} of the collection's {pages:,} pages"
+    why = "as was asked for" if way == "delta" else f"at most {LARGEST_SHARE:.0%} are put beside it"
+    return made, changes, f"the update was put into a delta, which has {made.pages:,} pages: {share}, and {why}"
 
 
-def _refuse_delta(plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay) -> None:
+def _refuse_delta(plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, erase: bool) -> None:
     """Raise NotInDeltaError with the reason why an update needs the collection made anew."""
+    if way == "merge":
+        raise NotInDeltaError("bytes of what is left out were to be erased" if erase else "this was asked for")
     if SHARDS in kin.facts:
         raise NotInDeltaError("it is in shards")
     if plan.all_captures:
