@@ -143,8 +143,9 @@ def _note_nodes(merged: MergedAnswer, one: ChildAnswer[Answer], answer: Answer) 
             mark=answer.mark, total=answer.total if answer.leaf else 0,
         )
     )  # fmt: skip
-    merged.asked += (_below(one.target, node) for node in answer.asked[:MOST_NODES])
-    merged.skipped += (_below(one.target, node) for node in answer.skipped[:MOST_NODES])
+    if not answer.leaf:
+        merged.asked += (_below(one.target, node) for node in answer.asked[:MOST_NODES])
+        merged.skipped += (_below(one.target, node) for node in answer.skipped[:MOST_NODES])
     merged.partial += answer.partial[:MOST_NODES]
 
 
@@ -158,8 +159,12 @@ def _count_once(answer: Answer, counted: dict[str, int]) -> int:
 
     A child that lies about its leaves can only make its own documents fewer.
     """
-    leaves = [answer] if answer.leaf else [node for node in answer.asked[:MOST_NODES] if node.leaf]
-    mine = {leaf.mark: leaf.total for leaf in leaves if leaf.mark}
+    if answer.leaf:  # as most are in one process
+        again = min(answer.total, counted.get(answer.mark, 0))
+        if answer.mark:
+            counted.setdefault(answer.mark, answer.total)
+        return max(answer.total - again, 0)
+    mine = {node.mark: node.total for node in answer.asked[:MOST_NODES] if node.leaf and node.mark}
     again = sum(min(total, counted[mark]) for mark, total in mine.items() if mark in counted)
     for mark, total in mine.items():
         counted.setdefault(mark, total)

@@ -177,7 +177,10 @@ class RoutingTable:
         last = self._last_df
         if last is None or last[0] != pairs:
             forms = [(attribute, form_of(word)) for attribute, word in pairs]
-            df = [[told.df(attribute, form) for told in self._counts] for attribute, form in forms]
+            df = [
+                [told.anywhere.get(form) if attribute is None else told.df(attribute, form) for told in self._counts]
+                for attribute, form in forms
+            ]
             self._last_df = last = pairs, df
         return last[1]
 
@@ -299,7 +302,8 @@ class LabelCounts:
 
     def __init__(self, label: ContentLabel) -> None:
         self._words: dict[str, list[int]] = {}
-        for word, form in enumerate(analyse(label.words)):
+        forms = analyse(label.words)
+        for word, form in enumerate(forms):
             self._words.setdefault(form, []).append(word)
         whole, inside = _numbers(label.terms), [_numbers(cluster.terms) for cluster in label.clusters]
         df = np.array(label.terms.df, np.int64)
@@ -315,22 +319,33 @@ class LabelCounts:
         self._df[places] = np.maximum(self._df[places], df)
         # Numbers without a NumPy scalar around each.
         self._numbers, self._counts = self._terms.data, self._df.data
+        self.anywhere = self._sum_up(forms)
+        """Forms -> the number of documents with them under any attribute, at least; made once, as every question asks for it."""
         self.least = int(df.min(initial=2**53)) if len(df) else 1
+
+    def _sum_up(self, forms: Sequence[str]) -> dict[str, int]:
+        """Return the largest number of documents that the label tells of each form, whatever the attribute."""
+        most = np.full(len(forms), -1, np.int64)
+        np.maximum.at(most, self._terms // len(TERM_ATTRIBUTES), self._df)
+        found: dict[str, int] = {}
+        for form, df in zip(forms, most.tolist(), strict=True):
+            if df >= 0:
+                found[form] = max(df, found.get(form, 0))
+        return found
 
     def df(self, attribute: str | None, form: str) -> int | None:
         """Return the number of documents with a form under an attribute, or None if the label does not tell.
 
         Under any attribute it is at least the largest of those under one.
         """
-        words = self._words.get(form)
-        if words is None:  # as of most labels
-            return None
-        found, kinds = -1, len(TERM_ATTRIBUTES)
-        for word in words:
-            first = word * kinds + (0 if attribute is None else TERM_ATTRIBUTES.index(attribute))
-            start = bisect_left(self._numbers, first)
-            end = bisect_left(self._numbers, first + (kinds if attribute is None else 1), start)
-            found = max(found, max(self._counts[start:end], default=-1))
+        if attribute is None:
+            return self.anywhere.get(form)
+        found, kind = -1, TERM_ATTRIBUTES.index(attribute)
+        for word in self._words.get(form, ()):
+            number = word * len(TERM_ATTRIBUTES) + kind
+            place = bisect_left(self._numbers, number)
+            if place < len(self._numbers) and self._numbers[place] == number:
+                found = max(found, self._counts[place])
         return found if found >= 0 else None
 
 
