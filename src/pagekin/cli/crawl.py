@@ -84,11 +84,7 @@ def crawl(
     The robot obeys robots.txt, walks breadth-first and asks each host for one page at a time. Run the same command again
     to resume a crawl that was stopped, even by a kill.
     """
-    address = sources.clean_url(root)
-    if address is None:
-        fail(f"'{root}' is not an http(s) address; write for example https://docs.example/", USAGE)
-    if sources.has_credentials(address):
-        fail("the address holds a name or password; the robot visits only what anyone may see", USAGE)
+    address = check_address(root)
     if not _OUT_NAME.search(out.name):
         fail(f"--out: '{out}' must end in .warc.gz or .warc", USAGE)
     check_choice("--scope", scope, sources.SCOPES)
@@ -98,10 +94,7 @@ def crawl(
                 re.compile(pattern)
             except re.error as error:
                 fail(f"--{name}: '{pattern}' is not a regular expression: {error}", USAGE)
-    if contact and not _CONTACT.fullmatch(contact):
-        fail("--contact: write a mail address or a URL, without spaces", USAGE)
-    with check_option("--allow"):
-        guard = net.Guard(net.parse_allowed(allow or []))
+    guard = check_visitor(contact, allow)
     with check_option("--resolve"):
         names = net.parse_names(resolve or [])
     with check_option("--set-limit"):
@@ -118,6 +111,29 @@ def crawl(
         print_json(report.as_json())
     elif not quiet and report.pages:
         say(fill_template("crawl", report=report, plan=plan))
+    refuse_failed(plan, report)
+
+
+def check_address(written: str) -> str:
+    """Return the address that a crawl begins with, or end with what is wrong about it."""
+    address = sources.clean_url(written)
+    if address is None:
+        fail(f"'{written}' is not an http(s) address; write for example https://docs.example/", USAGE)
+    if sources.has_credentials(address):
+        fail("the address holds a name or password; the robot visits only what anyone may see", USAGE)
+    return address
+
+
+def check_visitor(contact: str, allow: list[str] | None) -> "net.Guard":
+    """Return which addresses the robot may visit; end where an option is wrong."""
+    if contact and not _CONTACT.fullmatch(contact):
+        fail("--contact: write a mail address or a URL, without spaces", USAGE)
+    with check_option("--allow"):
+        return net.Guard(net.parse_allowed(allow or []))
+
+
+def refuse_failed(plan: "sources.CrawlPlan", report: "sources.CrawlReport") -> None:
+    """End with a message if a crawl was interrupted, or gave no page."""
     if report.stopped == "interrupted":
         say(f"pagekin: stopped; run the same command to resume (the state is in {plan.state_file.name}).", err=True)
         raise typer.Exit(INTERRUPTED)
@@ -126,7 +142,7 @@ def crawl(
         fail(f"{plan.root} gave no page: {report.root}{hint}.")
 
 
-def _read_seeds(plan: sources.CrawlPlan, seeds: list[str]) -> tuple[str, ...]:
+def _read_seeds(plan: "sources.CrawlPlan", seeds: list[str]) -> tuple[str, ...]:
     """Return the addresses that files and sitemaps of the web name; say how many lines are none."""
     urls: dict[str, None] = {}
     for seed in seeds:

@@ -1,4 +1,4 @@
-"""`pagekin site`: related pages and search for a documentation site, written into its folder."""
+"""`pagekin site`: related pages and search for a documentation site, written into its folder, or for one at an address."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,14 +6,24 @@ from typing import Annotated
 import typer
 
 from pagekin import site as sites
+from pagekin import sources
 from pagekin.cli import options
-from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, progress_bar, say
+from pagekin.cli.app import USAGE, app, check_option, fail, fill_template, print_json, progress_bar, say
+from pagekin.cli.crawl import check_address, check_visitor, refuse_failed
 from pagekin.cli.read import note_of
+
+_PAGES, _DELAY = 500, 1.0
 
 
 @app.command()
 def site(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The site as its generator wrote it: public/.")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            metavar="FOLDER|URL",
+            help="The site as its generator wrote it: public/. Or its address, if you have no folder.",
+        ),
+    ],
     base_url: Annotated[
         str, typer.Option(metavar="URL", help="The address of the folder's root, if the pages do not tell it.")
     ] = "",
@@ -32,7 +42,30 @@ def site(
         ),
     ] = None,
     collection: Annotated[
-        Path | None, typer.Option(metavar="SITE.kin", help="Keep the collection here (default: a folder for caches).")
+        Path | None,
+        typer.Option(metavar="SITE.kin", help="Keep the collection here (default: a folder for caches; beside --out)."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FOLDER", help="Of a URL: the folder to write (default pagekin-HOST)."),
+    ] = None,
+    pages: Annotated[
+        int | None, typer.Option(min=1, help=f"Of a URL: the number of pages to visit (default {_PAGES}).")
+    ] = None,
+    delay: Annotated[
+        float | None,
+        typer.Option(
+            min=0, callback=options.refuse_nan, help=f"Of a URL: seconds between two requests (default {_DELAY:g})."
+        ),
+    ] = None,
+    contact: Annotated[
+        str, typer.Option(metavar="MAIL|URL", help="Of a URL: how the owners of the site can reach you.")
+    ] = "",
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="RANGE", help="Of a URL: allow addresses that are not public: loopback, private ...; repeatable."
+        ),
     ] = None,
     undo: Annotated[bool, typer.Option("--undo", help="Take out all that was written, to the last byte.")] = False,
     workers: options.Workers = 0,
@@ -43,7 +76,11 @@ def site(
 
     Each page has plain links to its related pages in a marked place; a search box, topics, llms.txt and the data as JSON
     stand beside them. It works on any web server, also below a path. Run it after each build of the site.
+
+    With a URL, a robot visits the site politely, and the same is written into a folder of its own, with a script that shows the
+    lists: copy it to the site, and add a line to its pages.
     """
+    is_address = target.lower().startswith(("http://", "https://"))
     file = settings or Path(sites.SETTINGS_FILE)
     chosen = sites.read_settings(file) if settings or file.is_file() else sites.SiteSettings()
     chosen = sites.settings_from(
@@ -53,28 +90,82 @@ def site(
         count=count,
         exclude=[*chosen.exclude, *(exclude or ())],
     )
-    plan = sites.SitePlan(folder, chosen, collection, workers)
-    if undo:
-        if base_url or content or exclude or count is not None:
-            fail("--undo takes all out; other options have no use with it", USAGE)
-        changed = sites.undo_site(plan)
-        if as_json:
-            print_json({"folder": str(folder), "changed": changed})
-        elif not quiet:
-            kept = f"; {collection} is kept" if collection and collection.exists() else "; nothing of Pagekin is left"
-            say(f"{folder}: {changed:,} {'page is' if changed == 1 else 'pages are'} as before{kept}")
+    if is_address:
+        if undo or base_url:
+            fail(
+                "--undo and --base-url are for a site's folder; what is written for a URL lies in a folder of its own",
+                USAGE,
+            )
+        address = check_address(target)
+        guard = check_visitor(contact, allow)
+        folder = out or Path(f"pagekin-{sources.host_of(address).partition(':')[0].strip('[]')}")
+        with check_option("--delay"):
+            wanted = [f"pages={pages or _PAGES}", f"delay={_DELAY if delay is None else delay}"]
+            limits = sources.parse_limits(sources.CrawlLimits, wanted)
+        archive = folder.with_name(f"{folder.name}.warc.gz")
+        visit = sources.CrawlPlan(address, archive, "prefix", contact=contact, guard=guard, limits=limits)
+        _publish_address(
+            visit, sites.ArchivePlan(archive, address, folder, chosen, collection, workers), as_json, quiet
+        )
         return
+    if out or pages or delay is not None or contact or allow:
+        fail(
+            "--out, --pages, --delay, --contact and --allow are for a site that is visited: name its http(s) address",
+            USAGE,
+        )
+    plan = sites.SitePlan(Path(target), chosen, collection, workers)
+    if undo:
+        if content or exclude or base_url or count is not None:
+            fail("--undo takes all out; other options have no use with it", USAGE)
+        _undo(plan, as_json, quiet)
+    else:
+        _publish_folder(plan, as_json, quiet)
+
+
+def _undo(plan: "sites.SitePlan", as_json: bool, quiet: bool) -> None:
+    changed = sites.undo_site(plan)
+    if as_json:
+        print_json({"folder": str(plan.folder), "changed": changed})
+    elif not quiet:
+        kept = plan.collection if plan.collection and plan.collection.exists() else None
+        rest = f"; {kept} is kept" if kept else "; nothing of Pagekin is left"
+        say(f"{plan.folder}: {changed:,} {'page is' if changed == 1 else 'pages are'} as before{rest}")
+
+
+def _publish_folder(plan: "sites.SitePlan", as_json: bool, quiet: bool) -> None:
     with progress_bar(quiet or as_json) as tell:
         report = sites.publish_site(plan, tell, note_of(quiet))
     if as_json:
         survey = report.survey
         print_json(
             {
-                "folder": str(folder), "collection": str(plan.kin), "generator": survey.generator,
+                "folder": str(plan.folder), "collection": str(plan.kin), "generator": survey.generator,
                 "base_url": survey.base_url if survey.address_from else "", "address_from": survey.address_from,
                 "content": survey.content, "pages": report.pages, "marked": report.marked, "links": report.links,
                 "files": report.files, "bytes": report.bytes, "skipped": report.skipped, "left_alone": report.left_alone,
             }
         )  # fmt: skip
     elif not quiet:
-        say(fill_template("site", report=report, folder=folder, collection=plan.kin))
+        say(fill_template("site", report=report, folder=plan.folder, collection=plan.kin))
+
+
+def _publish_address(visit: "sources.CrawlPlan", plan: "sites.ArchivePlan", as_json: bool, quiet: bool) -> None:
+    """Visit a site, or go on with that, and write what can be put on it."""
+    sites.check_out(plan)
+    with progress_bar(quiet or as_json) as tell:
+        crawled = sources.crawl(visit, tell)
+    refuse_failed(visit, crawled)
+    with progress_bar(quiet or as_json) as tell:
+        report = sites.publish_archive(plan, tell, note_of(quiet))
+    if as_json:
+        survey = report.survey
+        print_json(
+            {
+                "folder": str(plan.out), "collection": str(plan.kin), "archive": str(plan.archive),
+                "base_url": survey.base_url, "generator": survey.generator, "content": survey.content,
+                "pages": report.pages, "elsewhere": report.elsewhere, "links": report.links, "files": report.files,
+                "bytes": report.bytes, "crawl": crawled.as_json(),
+            }
+        )  # fmt: skip
+    elif not quiet:
+        say(fill_template("site_address", report=report, plan=plan, crawled=crawled, limit=visit.limits.pages))

@@ -1,14 +1,14 @@
 """What tells about a site as a whole: the page of its topics, `llms.txt`, and related pages as data for programs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
 from pagekin.clusters import read_trees
 from pagekin.hypertext import HostTitles
-from pagekin.site.pages import RelatedLink, SitePages, quote_path
+from pagekin.site.pages import RelatedLink, SitePages
 
 _TOPICS = 100
 _PAGES_OF_TOPIC = 10
@@ -16,6 +16,8 @@ _LLMS_TOPICS = 40
 _DESCRIPTION = 120
 _RELATED_PAGES, _RELATED_FILES = 500, 64
 """Pages of a file of related pages at least, and files at most."""
+_SCRIPTED_PAGES, _SCRIPTED_FILES = 40, 512
+"""The same where a browser reads one of the files for each page that it shows: some 20 kB."""
 
 
 class Topic(NamedTuple):
@@ -35,7 +37,7 @@ def site_name(pages: SitePages, fallback: str) -> str:
         for text in (end, begin):
             if name := text.strip(" \t-–—|·»:()"):
                 return name
-    index = next((pages.page_of[path] for path in ("index.html", "index.htm") if path in pages.page_of), -1)
+    index = next((pages.page_of[path] for path in ("index.html", "index.htm", "") if path in pages.page_of), -1)
     return pages.title(index) if index >= 0 else fallback
 
 
@@ -59,7 +61,7 @@ def topics_page(pages: SitePages, topics: Sequence[Topic], name: str, search: bo
     sections = "".join(
         f"<section><h2>{escape(topic.name)} <small>{topic.size:,} {'page' if topic.size == 1 else 'pages'}</small></h2><ul>"
         + "".join(
-            f'<li><a href="{escape("../" + quote_path(pages.name(pages.file_of[page])))}">{escape(pages.title(page))}</a></li>'
+            f'<li><a href="{escape("../" + pages.address(pages.file_of[page]))}">{escape(pages.title(page))}</a></li>'
             for page in topic.pages
         )
         + "</ul></section>"
@@ -71,7 +73,7 @@ def topics_page(pages: SitePages, topics: Sequence[Topic], name: str, search: bo
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
         f'<title>{escape(title)}</title><link rel="stylesheet" href="{style}"></head>'
-        f'<body class="pagekin-page"><main><p><a href="../{escape(quote_path(pages.name("index.html")))}">{escape(name)}</a></p>'
+        f'<body class="pagekin-page"><main><p><a href="../{escape(pages.home)}">{escape(name)}</a></p>'
         f"<h1>{escape(title.partition(':')[0])}</h1>{box if search else ''}"
         f'<div class="pagekin-topics">{sections}</div></main>'
         f'{f"""<script src="{script}" defer></script>""" if search else ""}</body></html>\n'
@@ -86,7 +88,9 @@ def llms_text(pages: SitePages, topics: Sequence[Topic], name: str) -> bytes:
         lines += ["", f"## {_line(topic.name)}", ""]
         for page in topic.pages:
             title = _line(pages.title(page)).replace("[", "(").replace("]", ")")
-            address = base + quote_path(pages.name(pages.file_of[page])).replace("(", "%28").replace(")", "%29")
+            address = base + pages.address(pages.file_of[page]).removeprefix("./").replace("(", "%28").replace(
+                ")", "%29"
+            )
             lines.append(f"- [{title}]({address}): {_line(pages.snippet(page, _DESCRIPTION))}")
     return ("\n".join(lines) + "\n").encode("utf-8", "replace")
 
@@ -95,19 +99,31 @@ def _line(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
-def related_files(pages: SitePages, lists: Mapping[int, Sequence[RelatedLink]]) -> dict[str, bytes]:
-    """Return related pages as JSON: few files, each with some hundred pages in the order of their paths."""
+def related_files(
+    pages: SitePages,
+    lists: Mapping[int, Sequence[RelatedLink]],
+    least: int = _RELATED_PAGES,
+    most: int = _RELATED_FILES,
+) -> dict[str, bytes]:
+    """Return related pages as JSON: `most` files at most, each with `least` pages or more in the order of their paths."""
+    return {name: msgspec.json.encode(content) for name, content in _divide_lists(pages, lists, least, most)}
+
+
+def _divide_lists(
+    pages: SitePages, lists: Mapping[int, Sequence[RelatedLink]], least: int, most: int
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield (the name of a file, its content)."""
     rows = sorted((pages.file_of[page], page) for page in pages.order)
-    size = max(_RELATED_PAGES, -(-len(rows) // _RELATED_FILES))
-    return {
-        f"related-{place // size:03}.json": msgspec.json.encode(
-            {
-                "format": 1,
-                "pages": {
-                    path: {"title": pages.title(page), "related": lists[page]}
-                    for path, page in rows[place : place + size]
-                },
-            }
-        )
-        for place in range(0, len(rows), size)
-    }
+    size = max(least, -(-len(rows) // most))
+    for place in range(0, len(rows), size):
+        some = rows[place : place + size]
+        listed = {path: {"title": pages.title(page), "related": lists[page]} for path, page in some}
+        yield f"related-{place // size:03}.json", {"format": 1, "pages": listed}
+
+
+def scripted_files(pages: SitePages, lists: Mapping[int, Sequence[RelatedLink]], heading: str) -> dict[str, bytes]:
+    """Return related pages as JSON for `related.js`: small files, and one that says which page is in which of them."""
+    files = dict(_divide_lists(pages, lists, _SCRIPTED_PAGES, _SCRIPTED_FILES))
+    firsts = {name: min(content["pages"]) for name, content in files.items()}
+    index = {"format": 1, "heading": heading, "files": firsts}
+    return {name: msgspec.json.encode(content) for name, content in (*files.items(), ("related.json", index))}

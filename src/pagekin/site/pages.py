@@ -47,7 +47,7 @@ class SitePages:
         """The file of each page: the one at its own address, if there is one."""
         self.stubs: set[str] = set()
         """Files that only lead to another page."""
-        leading = _pages_that_lead_on(corpus)
+        leading = pages_that_lead_on(corpus)
         for path in survey.files:
             url = canonical_url(file_url(survey.base_url, path))
             number = corpus.urls.find(url.encode()) if url else -1
@@ -74,7 +74,7 @@ class SitePages:
         title = title.removesuffix(self._end_of(self.file_of[page].partition("/")[0])).strip() or title
         if len(title) > _LONGEST_TITLE:
             title = f"{title[:_LONGEST_TITLE].rpartition(' ')[0] or title[:_LONGEST_TITLE]} …"
-        return self.file_of[page] if title in _NO_TITLES else title
+        return self.file_of[page] or self.survey.base_url if title in _NO_TITLES else title
 
     def _short_title(self, page: int) -> str:
         return " ".join(self._titles.text(page).split())
@@ -100,6 +100,15 @@ class SitePages:
         if self.survey.folder_links and tail == "index.html":
             return f"{head}/" if head else ""
         return path
+
+    def address(self, path: str) -> str:
+        """Return the address of a file, relative to the root."""
+        return quote_path(self.name(path))
+
+    @property
+    def home(self) -> str:
+        """Return the address of the first page, relative to the root."""
+        return self.address("index.html")
 
     def link(self, source: str, target: str, base: str = "") -> str:
         """Return the relative address of a file from another, whose `<base>` it may be relative to."""
@@ -127,7 +136,7 @@ def _is_prose(line: str) -> bool:
     return len(words) >= _SENTENCE and 2 * sum(word.strip(".,;:()").islower() for word in words) > len(words)
 
 
-def _pages_that_lead_on(corpus: Corpus) -> set[int]:
+def pages_that_lead_on(corpus: Corpus) -> set[int]:
     """Return the pages that send browsers to another page at once; one that only renews itself is not among them."""
     leading = np.flatnonzero(np.asarray(corpus.anchors.flags) >> 1 == AnchorKind.REFRESH)
     pages = [corpus.page_of_anchor(anchor) for anchor in leading.tolist()]
@@ -186,7 +195,7 @@ def _named_pages(pages: SitePages, table: dict[str, list[str]], name: str) -> di
     """Return a table of paths as pages, -1 for "*"; raise a SiteError for a path that is no page."""
 
     def find(path: str) -> int:
-        for candidate in (path, f"{path.rstrip('/')}/index.html".lstrip("/")):
+        for candidate in (path, f"{path.rstrip('/')}/index.html".lstrip("/"), f"{path.rstrip('/')}/".lstrip("/")):
             if candidate in pages.page_of:
                 return pages.page_of[candidate]
         raise SiteError(f"{name}: '{path}' is no page of the site, or is excluded. Write paths as in library/json.html")

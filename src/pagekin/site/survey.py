@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from turbohtml import parse
 
 from pagekin.hypertext import BODY_MARK, canonical_url, check_selector, remove_marked
-from pagekin.site.settings import OUR_FOLDER, SiteError, SitePlan
+from pagekin.site.settings import OUR_FOLDER, SiteError, SitePlan, SiteSettings
 from pagekin.sources import HTML_ENDINGS, list_folder
 
 _SAMPLES = 200
@@ -93,7 +93,7 @@ class Survey:
     base_url: str
     """Where the folder's root stands; never empty."""
     address_from: str
-    """Where the address was found: 'option', 'canonical links', 'sitemap.xml', 'CNAME'; '' if it is not known."""
+    """Where the address was found: 'option', 'canonical links', 'sitemap.xml', 'CNAME', 'the address'; '' if it is not known."""
     folder_links: bool
     """Whether links lead to `topic/` and not to `topic/index.html`."""
 
@@ -116,11 +116,7 @@ def survey_folder(plan: SitePlan) -> Survey:
         raise SiteError(
             f"{folder} is no folder. Name the one that your generator writes, such as public/ or _build/html/."
         )
-    for selector in settings.content:
-        try:
-            check_selector(selector)
-        except ValueError as error:
-            raise SiteError(f"content: {error}.") from None
+    _check_selectors(settings)
     everything = list_folder(folder)
     files = tuple(
         path for path in everything if path.lower().endswith(HTML_ENDINGS) and not path.startswith(f"{OUR_FOLDER}/")
@@ -129,15 +125,38 @@ def survey_folder(plan: SitePlan) -> Survey:
         raise SiteError(f"{folder} holds no HTML files. Build the site first, then run pagekin site.")
     samples = list(_read_samples(folder, files))
     trees = [(path, parse(html.decode("latin-1"))) for path, html in samples]
-    generator = _generator_of(samples, trees)
     base_url, address_from = _address(plan, files, trees)
+    return replace(_judge_samples(samples, trees, settings, base_url, address_from), files=files)
+
+
+def survey_samples(samples: Sequence[tuple[str, bytes]], settings: SiteSettings, base_url: str) -> Survey:
+    """Look at some pages of a site whose address is known, by their paths; the survey names no files."""
+    _check_selectors(settings)
+    trees = [(path, parse(html[:_SAMPLE_BYTES].decode("latin-1"))) for path, html in samples[:_SAMPLES]]
+    return _judge_samples(samples[:_SAMPLES], trees, settings, base_url, "the address")
+
+
+def _judge_samples(
+    samples: Sequence[tuple[str, bytes]], trees: Sequence[tuple[str, Any]], settings: SiteSettings, base_url: str,
+    address_from: str,
+) -> Survey:  # fmt: skip
+    """Return what some pages tell of the site; without its files."""
+    generator = _generator_of(samples, trees)
     content = tuple(settings.content) or (BODY_MARK, *generator.content, *_ANY)
     without = [not any(tree.select(selector) for selector in content) for _path, tree in trees]
-    survey = Survey(
-        files, generator.name, content, sum(without) / max(len(without), 1),
+    return Survey(
+        (), generator.name, tuple(dict.fromkeys(content)), sum(without) / max(len(without), 1),
         (*_ALWAYS, *generator.exclude, *settings.exclude), base_url, address_from, _links_to_folders(trees),
     )  # fmt: skip
-    return replace(survey, content=tuple(dict.fromkeys(survey.content)))
+
+
+def _check_selectors(settings: SiteSettings) -> None:
+    """Refuse selectors that cannot be read."""
+    for selector in settings.content:
+        try:
+            check_selector(selector)
+        except ValueError as error:
+            raise SiteError(f"content: {error}.") from None
 
 
 def _read_samples(folder: Path, files: Sequence[str]) -> Iterator[tuple[str, bytes]]:

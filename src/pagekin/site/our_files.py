@@ -1,0 +1,129 @@
+"""The files that Pagekin writes beside a site's pages: what they hold, and which of a folder's files they are."""
+
+import hashlib
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pagekin import __version__
+from pagekin.site.marking import replace_file
+from pagekin.site.overview import llms_text, site_name, site_topics, topics_page
+from pagekin.site.pages import SitePages
+from pagekin.site.search_files import make_search
+from pagekin.site.settings import OUR_FOLDER, SiteError, SiteSettings
+from pagekin.store import Progress
+from pagekin.text import TextIndex
+
+MANIFEST = f"{OUR_FOLDER}/site.json"
+LLMS = "llms.txt"
+FORMAT = 1
+
+
+def site_files(settings: SiteSettings, pages: SitePages, name: str, progress: Progress) -> dict[str, bytes]:
+    """Return all files besides the pages and their lists, by their paths; `name` is for a site that has none."""
+    ours = {f"{OUR_FOLDER}/site.css": static_file("site.css")}
+    if settings.search:
+        found = make_search(pages, TextIndex.open(pages.corpus), progress)
+        ours[f"{OUR_FOLDER}/search.js"] = static_file("search.js")
+        for file, content in found.files.items():
+            ours[f"{OUR_FOLDER}/search/{found.id}/{file}"] = content
+        ours[f"{OUR_FOLDER}/search/meta.json"] = found.meta
+    topics = site_topics(pages)
+    title = site_name(pages, name)
+    if settings.topics or settings.search:
+        ours[f"{OUR_FOLDER}/index.html"] = topics_page(
+            pages,
+            topics if settings.topics else (),
+            title,
+            settings.search,
+            versioned("search.js"),
+            versioned("site.css"),
+        )
+    if settings.llms:
+        ours[LLMS] = llms_text(pages, topics, title)
+    return ours
+
+
+def static_file(name: str) -> bytes:
+    """Return a script or a stylesheet that is the same for all sites."""
+    return (files("pagekin.site") / "static" / name).read_bytes()
+
+
+def versioned(name: str) -> str:
+    """Return the name of a static file with what changes when it does, so that no browser keeps an old one."""
+    return f"{name}?{hashlib.blake2b(static_file(name), digest_size=4).hexdigest()}"
+
+
+def make_manifest(pages: SitePages, ours: Mapping[str, bytes]) -> bytes:
+    """Return what tells the next run which files Pagekin wrote."""
+    survey = pages.survey
+    about: dict[str, Any] = {
+        "format": FORMAT, "pagekin": __version__, "generator": survey.generator, "pages": len(pages.order),
+        "base_url": survey.base_url if survey.address_from else "",
+        "related": [name for name in sorted(ours) if name.startswith(f"{OUR_FOLDER}/related-")],
+        "files": {name: _digest(content) for name, content in sorted(ours.items())},
+    }  # fmt: skip
+    return msgspec.json.format(msgspec.json.encode(about), indent=1)
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.blake2b(content, digest_size=8).hexdigest()
+
+
+def read_manifest(folder: Path) -> dict[str, str]:
+    """Return the files that Pagekin wrote into a site, with their digests; refuse a folder of that name that is not ours."""
+    try:
+        about = msgspec.json.decode((folder / MANIFEST).read_bytes())
+        found = {str(name): str(digest) for name, digest in about["files"].items()}
+    except FileNotFoundError:
+        ours = folder / OUR_FOLDER
+        if ours.exists() and (not ours.is_dir() or any(ours.iterdir())):
+            raise SiteError(
+                f"{ours} is there already, and Pagekin did not write it. Move it elsewhere: the site's search needs that name."
+            ) from None
+        return {}
+    except (OSError, msgspec.DecodeError, KeyError, TypeError, AttributeError):
+        raise SiteError(f"{folder / MANIFEST} is damaged. Remove {folder / OUR_FOLDER}, and run this again.") from None
+    return {name: digest for name, digest in found.items() if name == LLMS or _is_below(folder, name)}
+
+
+def _is_below(folder: Path, name: str) -> bool:
+    """Return whether a name leads to a file of our folder and nowhere else, whatever a manifest says."""
+    ours = (folder / OUR_FOLDER).resolve()
+    return name.startswith(f"{OUR_FOLDER}/") and (folder / name).resolve().is_relative_to(ours)
+
+
+def is_ours(folder: Path, name: str, before: Mapping[str, str]) -> bool:
+    """Return whether a file is still as Pagekin wrote it."""
+    file = folder / name
+    return name in before and file.is_file() and not file.is_symlink() and _digest(file.read_bytes()) == before[name]
+
+
+def put_file(file: Path, content: bytes) -> None:
+    """Write a file unless it is there with the same content."""
+    if file.is_file() and file.read_bytes() == content:
+        return
+    file.parent.mkdir(parents=True, exist_ok=True)
+    replace_file(file, content)
+
+
+def remove_files(folder: Path, names: Mapping[str, str]) -> None:
+    """Remove files that are still as Pagekin wrote them, and folders of ours that are empty then."""
+    for name in names:
+        if is_ours(folder, name, names):
+            (folder / name).unlink()
+    remove_empty(folder / OUR_FOLDER)
+
+
+def remove_empty(folder: Path) -> None:
+    """Remove folders without files."""
+    if not folder.is_dir() or folder.is_symlink():
+        return
+    for below in sorted(folder.rglob("*"), reverse=True):
+        if below.is_dir() and not any(below.iterdir()):
+            below.rmdir()
+    if not any(folder.iterdir()):
+        folder.rmdir()
