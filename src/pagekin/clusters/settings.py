@@ -27,11 +27,11 @@ class LinkSettings:
     descendants: float = number(1 / 3, "W_d, the weight of common descendants", 0, _MOST)
     paths: float = number(1 / 3, "W_s, the weight of direct paths", 0, _MOST)
     levels: int | None = number(
-        4, "ancestors and descendants more than so many links from both pages are left out; `none` takes all", 1, _MOST,
+        4, "ancestors and descendants farther than this many links from both pages are ignored; `none` takes all", 1, _MOST,
         none=True,
     )  # fmt: skip
     normalise: str = one_of(
-        "union", "an ancestor counts by one over those on its level: ancestors of either page (union), or of both (common)",
+        "union", "an ancestor's weight is divided by their number on its level: ancestors of either page (union) or of both (common)",
         "common",
     )  # fmt: skip
 
@@ -45,9 +45,9 @@ class TermSettings:
 
     title: float = number(10.0, "weight of a word of the title (w^at of equation 8)", 0, _MOST)
     header: float = number(5.0, "weight of a word of a heading", 0, _MOST)
-    keyword: float = number(5.0, "weight of a keyword, or of a word that is emphasised", 0, _MOST)
+    keyword: float = number(5.0, "weight of a keyword or an emphasised word", 0, _MOST)
     address: float = number(5.0, "weight of a word in <address>", 0, _MOST)
-    alt: float = number(1.0, "weight of a word that stands for an image", 0, _MOST)
+    alt: float = number(1.0, "weight of a word of an image's alt text", 0, _MOST)
     text: float = number(1.0, "weight of a word of the text", 0, _MOST)
 
     def __post_init__(self) -> None:
@@ -62,12 +62,14 @@ class ClusterSettings:
 
     method: str = field(default="default", metadata={"allowed": ("default", "hypursuit1996")})
     """default, or hypursuit1996: complete link over the similarity of terms and links."""
-    max_clusters: int = number(30, "clusters, at most", 1, _MOST)
+    max_clusters: int = number(30, "maximum number of clusters", 1, _MOST)
     similarity: str = one_of("hybrid", "what makes pages similar", "terms", "links")
-    combine: str = one_of("max", "F, which joins terms and links (equation 1)", "mean", "product", "min")
+    combine: str = one_of(
+        "max", "F, which combines the similarities by terms and by links (equation 1)", "mean", "product", "min"
+    )
     seed: int = number(1, "seed of the default method", 0, 2**53)
     sample: int = number(
-        30_000, "of a larger collection so many pages make the default method's clusters and their names; others join", 2, 2**31
+        30_000, "in a larger collection the default method clusters and names this many pages; the others join them", 2, 2**31
     )  # fmt: skip
     links: LinkSettings = field(default_factory=LinkSettings)
     terms: TermSettings = field(default_factory=TermSettings)
