@@ -31,7 +31,7 @@ class LinkSettings:
         none=True,
     )  # fmt: skip
     normalise: str = one_of(
-        "union", "an ancestor's weight is divided by their number on its level: ancestors of either page (union) or of both (common)",
+        "union", "an ancestor's weight is divided by their number on its level: those of either page (union) or of both (common)",
         "common",
     )  # fmt: skip
 
