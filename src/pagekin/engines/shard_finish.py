@@ -11,7 +11,7 @@ from pagekin import bags
 from pagekin.bags import BagWorkshop
 from pagekin.clusters import make_trees, read_trees
 from pagekin.engines.local import Stages, write_tree_facts
-from pagekin.engines.shard_stages import Task, judged_links, kept_record, kept_words, raw_bags
+from pagekin.engines.shard_stages import Task, judged_links, kept_words, open_record, raw_bags
 from pagekin.engines.shards import WHOLE, adopt_shard, cut_trees, whole_facts
 from pagekin.hypertext import Corpus, widen_corpus
 from pagekin.similarity import make_index
@@ -143,7 +143,7 @@ def _write_bags(
     )
     index = bags.weigh(corpus, strategy, words, raw, frequencies, writer, no_progress, presentation)
     judged = judged_links(task)
-    out = kept_record(task.open("collect_links"), "out", bags.DocumentLinks)
+    out = open_record(task.open("collect_links"), "out", bags.DocumentLinks)
     into = bags.collect_links(task.receive("collect_links", "links", bags.DocumentLinks), "targets")
     first = figures["firsts"][task.number]
     index |= bags.write_links(corpus, judged.uses, raw.urls, into, out, writer, first)

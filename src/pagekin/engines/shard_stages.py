@@ -155,7 +155,7 @@ def keep_record(writer: KinWriter, name: str, record: NamedTuple) -> dict[str, A
     return {name: shapes}
 
 
-def kept_record(kin: Kin, name: str, kind: type[Record]) -> Record:
+def open_record(kin: Kin, name: str, kind: type[Record]) -> Record:
     """Return a named tuple of arrays that `keep_record` wrote, mapped."""
     shapes = kin.facts[name]
     arrays: list[Any] = [kin[f"{name}.{column}"].reshape(shapes[column]) for column in kind._fields]
@@ -238,7 +238,7 @@ def tally(task: Task) -> dict[str, Any]:
 
 def judged_links(task: Task) -> bags.JudgedLinks:
     """Return the judgement of a shard's links."""
-    judged = kept_record(task.open("judged"), "judged", bags.JudgedLinks)
+    judged = open_record(task.open("judged"), "judged", bags.JudgedLinks)
     return judged._replace(uses=np.array(judged.uses))  # kernels are compiled for arrays that can be written to
 
 
@@ -295,13 +295,13 @@ def make_bags(task: Task) -> dict[str, Any]:
 
 def kept_words(task: Task) -> "bags.KeptWords":
     """Return the kept words of a shard, in arrays of the kinds for which kernels are compiled beforehand."""
-    kept = kept_record(task.open("keep"), "kept", bags.KeptWords)
+    kept = open_record(task.open("keep"), "kept", bags.KeptWords)
     return kept._replace(offsets=np.array(kept.offsets), titles=np.array(kept.titles))
 
 
 def raw_bags(task: Task) -> bags.Raw:
     """Return the merged bags of a shard."""
-    return kept_record(task.open("bags"), "merged", bags.Raw)
+    return open_record(task.open("bags"), "merged", bags.Raw)
 
 
 def sum_range(task: Task) -> dict[str, Any]:

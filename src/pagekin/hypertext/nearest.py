@@ -51,11 +51,11 @@ def guess_url(corpora: Sequence[Corpus], text: str) -> str:
     It may lack the scheme, or have another; lack `www.`, the last slash or `index.html`, or have them; be the end of an
     address (`library/json.html`); or be a page's title. Of several, the only page that was read is meant.
     """
-    meant = _meant_urls(corpora, text)
-    return meant[0] if len(meant) == 1 else ""
+    candidates = _candidate_urls(corpora, text)
+    return candidates[0] if len(candidates) == 1 else ""
 
 
-def _meant_urls(corpora: Sequence[Corpus], text: str) -> list[str]:
+def _candidate_urls(corpora: Sequence[Corpus], text: str) -> list[str]:
     """Return the addresses that a text may mean, by the first way of reading it that gives some: pages that were read, if any."""
     text = text.strip()
     for find in (_spelt_otherwise, _ending_in, _titled):
@@ -135,10 +135,10 @@ def unknown_url_message(corpora: Sequence[Corpus], url: str, path: str | os.Path
     If it may be any of several pages, these are what the sentence names.
     """
     where = os.fspath(path or corpora[0].kin.path)
-    if len(meant := _meant_urls(corpora, url)) > 1:
-        more = [f"... and {len(meant) - _SHOWN:,} more"] if len(meant) > _SHOWN else []
-        first = f"{url} may be any of {len(meant):,} addresses in {where}. Name one of them:"
-        return "\n  ".join([first, *sorted(meant, key=lambda one: (len(one), one))[:_SHOWN], *more])
+    if len(candidates := _candidate_urls(corpora, url)) > 1:
+        more = [f"... and {len(candidates) - _SHOWN:,} more"] if len(candidates) > _SHOWN else []
+        first = f"{url} may be any of {len(candidates):,} addresses in {where}. Name one of them:"
+        return "\n  ".join([first, *sorted(candidates, key=lambda one: (len(one), one))[:_SHOWN], *more])
     likely = [name for corpus in corpora for name in nearest_urls(corpus, url)]
     near = _closest(url, likely) if len(corpora) > 1 else likely
     hint = "\n  ".join(["Did you mean", *near]) if near else "The collection holds no address like it."

@@ -172,7 +172,7 @@ class RoutingTable:
             self._last = last = pairs, self._bank.may_hold_probed(probes)
         return last
 
-    def _told_df(self, pairs: Pairs) -> list[list[int | None]]:
+    def _document_frequencies(self, pairs: Pairs) -> list[list[int | None]]:
         """Return for each word in how many documents of each child it stands, None where the label does not tell; cached."""
         last = self._last_df
         if last is None or last[0] != pairs:
@@ -257,7 +257,7 @@ class RoutingTable:
         left = set(names)
         if not left:
             return 0
-        told = zip(*self._told_df(_query_probes(query)[0]), strict=True)
+        told = zip(*self._document_frequencies(_query_probes(query)[0]), strict=True)
         return sum(max(df or 0 for df in each) for name, each in zip(self.names, told, strict=False) if name in left)
 
     def words_held(self, words: Sequence[str]) -> dict[str, int]:
@@ -284,7 +284,9 @@ class RoutingTable:
         df = {}
         pairs, held = self._held(query)
         may = self._somewhere(held) | self._blind[:, None]
-        for (attribute, word), maybe, known in zip(pairs, may.T.tolist(), self._told_df(pairs), strict=True):
+        for (attribute, word), maybe, known in zip(
+            pairs, may.T.tolist(), self._document_frequencies(pairs), strict=True
+        ):
             key = form_key(attribute, form_of(word))
             if _is_stopped(word):
                 df[key] = pages
