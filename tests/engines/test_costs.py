@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.engines import divide_costs, usual_costs
-from pagekin.engines.costs import _carry_on, take_sample
+from pagekin.bags import Strategy
+from pagekin.cli.app import fill_template
+from pagekin.engines import costs, divide_costs, usual_costs
+from pagekin.engines.costs import Trial, _carry_on, take_sample
+from pagekin.hypertext import ReadPlan
 from pagekin.sources import Unit
 
 
@@ -29,6 +32,37 @@ def test_costs_lie_on_the_line_through_what_was_measured() -> None:
     assert _carry_on((100, 60.0), (300, 50.0), 1_000) == 50.0  # noise
     assert _carry_on((300, 30.0), (300, 30.0), 600) == 60.0  # one sample alone: in proportion
     assert _carry_on((300, 30.0), (300, 30.0), 300) == 30.0
+
+
+def test_what_is_small_is_built_once_and_its_plan_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    class Here:
+        """Runs what is submitted in this process."""
+
+        def __init__(self, *_arguments: object) -> None: ...
+        def __enter__(self) -> "Here":
+            return self
+
+        def __exit__(self, *_error: object) -> None: ...
+        def submit(self, _function: object, plan: ReadPlan, *_more: object) -> "Here":
+            tried.append(plan.units)
+            return self
+
+        def result(self) -> Trial:
+            return Trial(201, 3, 201, {"reading": 0.5}, 27_000, 5_000, 190_000_000)
+
+    monkeypatch.setattr(costs, "ProcessPoolExecutor", Here)
+    for page in range(3):
+        (tmp_path / f"{page}.html").write_text("<p>page")
+    plan = ReadPlan([str(tmp_path)], tmp_path / "out.kin", base_url="http://a.test/")
+    told = costs.estimate_costs(plan, Strategy(), None, True)
+    assert len(tried) == 1
+    assert (told.pages, told.was_tried, told.is_guess) == (3, True, False)
+    assert "by building all of it" in fill_template("plan", costs=told, out="x.kin")
+    many = costs.estimate_costs(plan, Strategy(), None, True, pages=10**6)
+    assert (many.was_tried, many.is_guess) == (False, True)
+    assert "this is a guess" in fill_template("plan", costs=many, out="x.kin")
 
 
 @pytest.mark.parametrize("flags", [["--no-clusters", "--no-text"], []])

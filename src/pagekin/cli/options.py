@@ -65,7 +65,7 @@ Sources = Annotated[
 ]
 SomeSources = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[SOURCE...]", help="What a build would be given."),
+    typer.Argument(metavar="[SOURCE...]", help="The sources, as `pagekin build` takes them."),
 ]
 Engine = Annotated[
     str,

@@ -16,28 +16,33 @@ from pagekin.cli.read import make_plan
 def plan(
     sources: options.SomeSources = None,
     out: Annotated[
-        Path, typer.Option(metavar="SITE.kin", help="Where the collection is to be, for the disk that is free there.")
+        Path,
+        typer.Option(metavar="SITE.kin", help="Where the collection is to be: the disk that is free there is told."),
     ] = Path("site.kin"),
     preset: options.Preset = "",
     base_url: options.BaseUrls = None,
     workers: options.Workers = 0,
     exclude: options.Exclude = None,
     memory: options.Memory = None,
-    with_clusters: Annotated[bool, typer.Option("--clusters/--no-clusters", help="With clusters.")] = True,
-    text: Annotated[bool, typer.Option(help="With the search index.")] = True,
+    with_clusters: Annotated[
+        bool, typer.Option("--clusters/--no-clusters", help="Whether pages are put into clusters.")
+    ] = True,
+    text: Annotated[bool, typer.Option(help="Whether the search index is made.")] = True,
     engine: options.Engine = "local",
     pages: Annotated[
         float | None,
-        typer.Option(min=1, max=1e12, callback=options.refuse_nan, help="Of so many pages like these, e.g. 3e9."),
+        typer.Option(
+            min=1, max=1e12, callback=options.refuse_nan, help="Estimate for so many pages like these, e.g. 3e9."
+        ),
     ] = None,
     cores: Annotated[int, typer.Option(min=1, help="Cores of the cluster of --engine spark.")] = 64,
     as_json: options.AsJson = False,
 ) -> None:
     """Say what a build will cost: time, memory, disk.
 
-    Two samples of the sources are built in the temporary folder, and what they take is carried on to all of the sources:
-    to a build here, or to one on a Spark cluster. Without sources, --engine spark and --pages go by figures that were
-    measured once.
+    Two samples of the sources are built in the temporary folder, and the cost of the whole is estimated from what they take:
+    of a build here, or of one on a Spark cluster. Sources of a few MB are built whole. Without sources, --engine spark and
+    --pages go by figures that were measured once.
     """
     check_choice("--engine", engine, options.ENGINES)
     if not sources and not (engine == "spark" and pages):

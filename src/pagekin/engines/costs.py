@@ -24,6 +24,8 @@ _FILES = 400
 """Files of a folder that a sample takes at once."""
 _KIB = 1 if sys.platform == "darwin" else 1024
 """The unit in which the system tells the memory of a process."""
+_FEW, _FAR = 1_000, 10
+"""Pages of a sample that are few, and how many times as many are far from them."""
 _EVERY = 0.05
 """Seconds between two looks at the memory."""
 
@@ -67,6 +69,16 @@ class BuildCosts:
         """Return the time of all stages."""
         return sum(self.seconds.values())
 
+    @property
+    def was_tried(self) -> bool:
+        """Return whether the sample was all that is to be built, so that nothing is carried on."""
+        return self.pages <= self.sample.pages
+
+    @property
+    def is_guess(self) -> bool:
+        """Return whether so few pages were measured that what they took tells little of so many."""
+        return self.pages > _FAR * self.sample.pages and self.sample.pages < _FEW
+
 
 def estimate_costs(
     plan: ReadPlan,
@@ -84,10 +96,13 @@ def estimate_costs(
     require_memory(plan.memory, html_bytes(units))
     sizes = [source_bytes(unit) for unit in units]
     total = sum(sizes)
-    trials = []
-    for number, wanted in enumerate(SAMPLES):
+    samples = [take_sample(units, sizes, min(wanted, total)) for wanted in SAMPLES]
+    trials: list[Trial] = []
+    for number, some in enumerate(samples):
         progress("trying", number / len(SAMPLES))
-        some = take_sample(units, sizes, min(wanted, total))
+        if number and some == samples[number - 1]:  # all of what is small is in the first sample
+            trials.append(trials[-1])
+            continue
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # whose memory is measured
             trials.append(pool.submit(_try, replace(plan, units=tuple(some)), strategy, clusters, text).result())
     progress("trying", 1.0)
