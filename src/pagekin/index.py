@@ -185,7 +185,7 @@ class PageIndex:
 
     def clusters(self, hierarchy: str = "clusters") -> ClusterTable:
         """Return the clusters, or another hierarchy of the collection: addresses, directory, documents."""
-        trees = self._collection.trees
+        trees = self._collection.whole.trees
         if hierarchy not in trees:
             raise ServiceError(f"{self.target} has no tree '{hierarchy}'; it has {', '.join(trees) or 'none'}")
         return ClusterTable(self._collection, trees[hierarchy])

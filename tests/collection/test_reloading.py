@@ -290,9 +290,11 @@ def test_a_rebuilt_collection_gives_new_answers_new_etags_and_a_new_label_above(
         assert get(top, "health").json["documents"] == 9
 
 
+@pytest.mark.parametrize("way", ["merge", "delta"])
 def test_a_leaf_that_is_updated_while_it_serves_answers_from_the_new_pages_and_never_from_removed_ones(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    assert leaf_module._LOOK_AGAIN <= 1, "an update is seen within two seconds"
     monkeypatch.setattr(leaf_module, "_LOOK_AGAIN", 0.05)
     archives = [archive(tmp_path, f"{word}.warc", sea(word)) for word in ("gull", "tern")]
     build(archives[:1], tmp_path / "sea.kin", whole=True)
@@ -303,10 +305,13 @@ def test_a_leaf_that_is_updated_while_it_serves_answers_from_the_new_pages_and_n
         above = f"http://127.0.0.1:{top}/"
         wait_for(lambda: get(above, "health").json["ready"])
         assert ask(url, "search", query="sand")["total"] == 6
-        update(tmp_path / "sea.kin", archives[1])
+        assert ask(above, "search", query="tern")["skipped"][0]["reason"] == "no page holds tern"
+        update(tmp_path / "sea.kin", archives[1], way=way)
         wait_for(lambda: ask(url, "search", query="tern")["total"] == 6)
+        assert request(above + "refresh", "POST").status == 202
+        wait_for(lambda: len(urls_of(ask(above, "search", query="tern"))) == 6)
         gone = "http://sea.example/gull3"
-        update(tmp_path / "sea.kin", remove=[gone])
+        assert update(tmp_path / "sea.kin", remove=[gone], way=way).way == way
         wait_for(lambda: gone not in urls_of(ask(url, "search", query="sand", limit=20)))
         assert ask(url, "search", query="sand")["total"] == 11
         assert ask(url, "search", query="gull3x", match="all")["total"] == 0

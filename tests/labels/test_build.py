@@ -205,7 +205,7 @@ def test_a_long_page_gives_its_first_and_its_most_frequent_terms(tmp_path: Path)
     corpus = Corpus.open(tmp_path / "long.kin")
     words = term_words(corpus)
     counted = count_terms(corpus, words)
-    marked = mark_unnoted(corpus, words, 0, counted).weights
+    marked = mark_unnoted(corpus.stream_batch(), words, counted).weights
     assert np.abs(marked).tolist() == counted.weights.tolist()
     ends = np.append(0, np.cumsum(marked > 0))[counted.offsets]
     noted = BagMatrix(ends, counted.terms[marked > 0], marked[marked > 0], counted.columns)

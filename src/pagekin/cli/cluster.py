@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from pagekin import clusters, engines, hypertext, store
+from pagekin import collection as collection_room
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, check_option, fail, fill_template, print_json, progress_bar, say
 from pagekin.cli.clusters import PageView
@@ -80,7 +81,8 @@ def cluster(
         print_json([{"name": one.name, "nodes": len(one), **one.facts} for one in trees])
         return
     first = trees[0]
-    view = PageView(corpus, next((tree for tree in trees if tree.name == clusters.DOCUMENTS_TREE), None))
+    whole = collection_room.Collection(Path(collection).stem, Path(collection), compiled=False, hide_path=False).whole
+    view = PageView(whole, next((tree for tree in trees if tree.name == clusters.DOCUMENTS_TREE), None))
     shown = sorted(first.facts["shown"], key=lambda node: (-len(first.pages_of(node)), node))
     view.print_lines(first, ((node, 0) for node in shown))
     say(f"\nBrowse them:  pagekin clusters {collection} [CLUSTER] --tree")

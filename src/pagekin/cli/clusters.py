@@ -1,13 +1,13 @@
 """`pagekin clusters`: browse a collection's clusters."""
 
 from collections.abc import Iterable, Iterator
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from pagekin import clusters, hypertext
+from pagekin import collection as collection_room
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, say, title_line
 
@@ -34,15 +34,16 @@ def browse_clusters(
     as_json: options.AsJson = False,
 ) -> None:
     """Browse clusters and other trees."""
-    corpus = hypertext.Corpus.open(collection)
-    trees = {one.name: one for one in clusters.read_trees(corpus.kin)}
+    opened = collection_room.Collection(Path(collection).stem, Path(collection), compiled=False, hide_path=False)
+    whole = opened.whole
+    trees = whole.trees
     if not trees:
         fail(f"{collection} has no clusters yet. Make them with: pagekin cluster {collection}")
     if save_names:
-        count = save_topic_names(corpus, trees["clusters"], Path(save_names))
+        count = save_topic_names(opened.corpus, opened.trees["clusters"], Path(save_names))
         print_json({"names": count, "file": save_names}) if as_json else say(f"{count:,} names written to {save_names}")
         return
-    view = PageView(corpus, trees.get(clusters.DOCUMENTS_TREE))
+    view = PageView(whole, trees.get(clusters.DOCUMENTS_TREE))
     if documents or hierarchy == clusters.DOCUMENTS_TREE:
         if hierarchy not in ("clusters", clusters.DOCUMENTS_TREE):
             fail(f"--documents shows the tree '{clusters.DOCUMENTS_TREE}'; leave out --hierarchy {hierarchy}", USAGE)
@@ -55,7 +56,7 @@ def browse_clusters(
     if hierarchy not in trees:
         fail(f"there is no tree '{hierarchy}'; there are {', '.join(trees)}", USAGE)
     chosen, levels = trees[hierarchy], 99 if tree else 1
-    node = find_node(corpus, chosen, cluster)
+    node = find_node(whole, chosen, cluster)
     if as_json:
         print_json(node_as_dict(view, chosen, node, levels))
         return
@@ -77,9 +78,9 @@ def save_topic_names(corpus: "hypertext.Corpus", tree: "clusters.Tree", file: Pa
 class PageView:
     """How pages are shown: those of one document once, as the document."""
 
-    def __init__(self, corpus: "hypertext.Corpus", documents: "clusters.Tree | None") -> None:
-        self.corpus, self.documents = corpus, documents
-        self._covers = clusters.document_of(documents, len(corpus))
+    def __init__(self, whole: "collection_room.Whole", documents: "clusters.Tree | None") -> None:
+        self.whole, self.documents = whole, documents
+        self._covers = clusters.document_of(documents, len(whole.pages))
 
     def fold(self, pages: Iterable[int]) -> list[int]:
         """Return pages that are alone and covers of documents, in the order of their first pages."""
@@ -89,19 +90,14 @@ class PageView:
         """Return the number of pages of the document that a page covers; 1 if it is alone."""
         return max(int((self._covers == page).sum()), 1)
 
-    @cached_property
-    def titles(self) -> "hypertext.ShortTitles":
-        """Return the pages' titles for people."""
-        return hypertext.ShortTitles(self.corpus)
-
     def title(self, page: int) -> str:
         """Return a title for people, with the number of pages if it is a document's."""
         pages = self._pages(page)
-        return title_line(self.titles.text(page)) + (f" ({pages:,} pages)" if pages > 1 else "")
+        return title_line(self.whole.title(page)) + (f" ({pages:,} pages)" if pages > 1 else "")
 
     def as_dict(self, page: int) -> dict[str, Any]:
         """Return a page or a document for programs."""
-        return {**_page(self.corpus, page), "pages": self._pages(page)}
+        return {**_page(self.whole, page), "pages": self._pages(page)}
 
     def print_lines(self, tree: "clusters.Tree", nodes: Iterable[tuple[int, int]]) -> None:
         """Print (cluster, indent) in a line each, with the most central pages in another."""
@@ -111,40 +107,40 @@ class PageView:
 
 def show_documents(view: PageView, asked: str, as_json: bool) -> None:
     """Print all documents of several pages, the largest first; or all pages of one."""
-    corpus, documents = view.corpus, view.documents
+    whole, documents = view.whole, view.documents
     if documents is None:
         if asked:
             fail("there are no documents of several pages in this collection")
         print_json([]) if as_json else say("No documents of several pages.")
         return
-    if asked and (node := find_node(corpus, documents, asked)):
+    if asked and (node := find_node(whole, documents, asked)):
         cover, pages = documents.descriptions[node].central[0], documents.pages_of(node).tolist()
         if as_json:
-            print_json(_document(corpus, documents, node) | {"parts": [_page(corpus, page) for page in pages]})
+            print_json(_document(whole, documents, node) | {"parts": [_page(whole, page) for page in pages]})
             return
         say(f"{node}  {documents.descriptions[node].name}, {len(pages):,} pages\n")
         for page in [cover, *(page for page in pages if page != cover)]:
-            say(f"  {title_line(view.titles.text(page))}\n    {corpus.page_url(page)}")
+            say(f"  {title_line(whole.title(page))}\n    {whole.page_url(page)}")
         return
     nodes = sorted(documents.children[0], key=lambda node: (-len(documents.pages_of(node)), node))
     if as_json:
-        print_json([_document(corpus, documents, node) for node in nodes])
+        print_json([_document(whole, documents, node) for node in nodes])
         return
     for node in nodes:
         about = documents.descriptions[node]
         say(f"{node:>4}  {len(documents.pages_of(node)):>6,} pages  {title_line(about.name)}")
-        say(f"{'':>4}  {'':>6}        {corpus.page_url(about.central[0])}")
+        say(f"{'':>4}  {'':>6}        {whole.page_url(about.central[0])}")
 
 
-def _document(corpus: "hypertext.Corpus", documents: "clusters.Tree", node: int) -> dict[str, Any]:
+def _document(whole: "collection_room.Whole", documents: "clusters.Tree", node: int) -> dict[str, Any]:
     about = documents.descriptions[node]
     return {
-        "document": node, "title": about.name, "url": corpus.page_url(about.central[0]),
+        "document": node, "title": about.name, "url": whole.page_url(about.central[0]),
         "pages": len(documents.pages_of(node)),
     }  # fmt: skip
 
 
-def find_node(corpus: "hypertext.Corpus", tree: "clusters.Tree", text: str) -> int:
+def find_node(whole: "collection_room.Whole", tree: "clusters.Tree", text: str) -> int:
     """Return the node that a number or a page's address names; end with a clear message if there is none."""
     if not text:
         return 0
@@ -152,12 +148,14 @@ def find_node(corpus: "hypertext.Corpus", tree: "clusters.Tree", text: str) -> i
         if len(text) < 10 and int(text) < len(tree):
             return int(text)
         fail(f"there is no cluster {text[:20]}; the last is {len(tree) - 1}", USAGE)
-    number = corpus.url_number(text)
-    if number < 0 and (meant := hypertext.guess_url([corpus], text)):
-        number = corpus.url_number(meant)
-    if number < 0:
-        fail(hypertext.unknown_url_message([corpus], text))
-    homes = [home for page in corpus.pages_of(number)[:1] for home in tree.homes(page)]
+    corpora = [part.corpus for part in whole.parts]
+    if all(corpus.url_number(text) < 0 for corpus in corpora):
+        meant = hypertext.guess_url(corpora, text)
+        if not meant:
+            fail(hypertext.unknown_url_message(corpora, text))
+        text = meant
+    asked = collection_room.Item(kind="document", url=text)
+    homes = [home for page in whole.pages_of([asked])[:1] for home in tree.homes(page)]
     if not homes and tree.name == clusters.DOCUMENTS_TREE:
         fail(f"{text} is a document of its own")
     if not homes:
@@ -176,8 +174,9 @@ def node_as_dict(view: PageView, tree: "clusters.Tree", node: int, levels: int) 
     }  # fmt: skip
 
 
-def _page(corpus: "hypertext.Corpus", page: int) -> dict[str, str]:
-    return {"url": corpus.page_url(page), "title": corpus.titles.text(page)}
+def _page(whole: "collection_room.Whole", page: int) -> dict[str, str]:
+    part, own = whole.pages.place(page)
+    return {"url": whole.page_url(page), "title": whole.parts[part].corpus.titles.text(own)}
 
 
 def nodes_below(tree: "clusters.Tree", node: int, levels: int, indent: int = 0) -> Iterator[tuple[int, int]]:

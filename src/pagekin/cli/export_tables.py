@@ -105,6 +105,8 @@ def _write_files(target: str, files: ExportFiles, quiet: bool) -> dict[str, dict
         if files.links or files.gephi:
             written |= _write_links(collection_room.Links(opened), files.links, files.gephi, tell)
         if files.cdxj or files.wacz:
+            if opened.delta:
+                raise hypertext.has_delta_error(target)
             written |= _write_records(opened.corpus, files, copier, tell)
     return written
 

@@ -59,11 +59,11 @@ def label(
     if save and any(budget is not None for budget in budgets):
         fail("--save keeps added terms; the published label has the budgets of the paper", USAGE)
     corpus = None
-    if routers.address_of(target) or hypertext.shard_folders(store.open_kin(target)):
+    if routers.address_of(target) or _is_divided(store.open_kin(target)):
         if save or add or broader or any(budget is not None for budget in budgets):
             fail(
-                "routers and collections in shards give the label that they have: budgets and added terms are for collections in "
-                "one piece",
+                "routers, and collections in shards or with a delta, give the label that they have: budgets and added terms are "
+                "for collections in one piece",
                 USAGE,
             )
         with pagekin.open(target) as index:
@@ -81,6 +81,11 @@ def label(
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def _is_divided(kin: "store.Kin") -> bool:
+    """Return whether a collection is in shards, or has a delta."""
+    return bool(hypertext.shard_folders(kin)) or store.DELTA in kin.facts
 
 
 @app.command()

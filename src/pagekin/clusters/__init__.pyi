@@ -17,7 +17,7 @@ from .directory import (
 from .documents import DOCUMENTS_TREE, document_of, document_tree, find_documents, fold_documents
 from .following import FollowedTrees, follow_trees, join_clusters
 from .furniture import is_furniture
-from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, put_trees, read_trees
+from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, join_trees, put_trees, read_trees
 from .kept_names import NO_NAMES, KeptNames, write_names
 from .links import link_similarity, page_graph
 from .make import MOST_PAGES, compare_methods, make_trees
@@ -32,6 +32,7 @@ from .terms import (
     TERM_ATTRIBUTES,
     TERM_PRESET,
     count_terms,
+    count_terms_in,
     term_batches,
     term_similarity,
     term_vectors,
@@ -71,6 +72,7 @@ __all__ = [
     "compare_methods",
     "complete_link",
     "count_terms",
+    "count_terms_in",
     "document_of",
     "document_tree",
     "familial_distance",
@@ -79,6 +81,7 @@ __all__ = [
     "follow_trees",
     "is_furniture",
     "join_clusters",
+    "join_trees",
     "link_similarity",
     "load_directory",
     "make_trees",

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from pagekin.bags import BagWorkshop
 from pagekin.clusters.describe import CENTRAL
 from pagekin.clusters.documents import document_tree
-from pagekin.clusters.hierarchy import ClusterDescription, Tree
+from pagekin.clusters.hierarchy import ClusterDescription, Tree, name_paths
 from pagekin.clusters.make import address_tree
 from pagekin.clusters.sampling import join_others, least_addresses
 from pagekin.hypertext import Corpus, match_pages
@@ -158,14 +158,11 @@ def _with_same_pages(tree: Tree, page_now: Array) -> Tree:
 
 def _described_by(tree: Tree, before: Tree | None, page_now: Array) -> Tree:
     """Return a tree of paths whose nodes are described as those of the same paths were."""
-    known = dict(zip(_paths(before), before.descriptions, strict=True)) if before else {}
+    known = dict(zip(name_paths(before), before.descriptions, strict=True)) if before else {}
     bare = [ClusterDescription(one.name, (), ()) for one in tree.descriptions]
-    return _central_now(tree, [known.get(path, one) for path, one in zip(_paths(tree), bare, strict=True)], page_now)
-
-
-def _paths(tree: Tree) -> list[tuple[str, ...]]:
-    """Return the names from the root to each node."""
-    return [tuple(tree.descriptions[one].name for one in tree.path(node)) for node in range(len(tree))]
+    return _central_now(
+        tree, [known.get(path, one) for path, one in zip(name_paths(tree), bare, strict=True)], page_now
+    )
 
 
 def _central_now(tree: Tree, descriptions: Sequence[ClusterDescription], page_now: Array) -> Tree:

@@ -193,3 +193,40 @@ def read_trees(kin: Kin) -> list[Tree]:
         parent = np.asarray(kin["tree.parent"][first:last])
         trees.append(Tree(fact["name"], parent, offsets - offsets[0], pages, facts, descriptions))
     return trees
+
+
+def join_trees(base: Tree, delta: Tree, first: int) -> Tree:
+    """Return a hierarchy of a base and that of its delta as one; the delta's pages are numbered from `first` on.
+
+    Nodes of the base have their numbers. The delta has the same ones, or those of the same paths of names, and others follow.
+    """
+    place = _places_of(delta, base)
+    parents, described = base.parent.tolist(), list(base.descriptions)
+    held = [[base.pages[base.offsets[node] : base.offsets[node + 1]]] for node in range(len(base))]
+    for node, at in enumerate(place):
+        own, about = delta.pages[delta.offsets[node] : delta.offsets[node + 1]], delta.descriptions[node]
+        central = tuple(first + page for page in about.central)
+        if at == len(parents):
+            parents.append(place[int(delta.parent[node])])
+            described.append(replace(about, central=central))
+            held.append([])
+        elif not described[at].central:
+            described[at] = replace(described[at], central=central)
+        held[at].append(first + own)
+    pages = [np.concatenate([np.zeros(0, np.int64), *some]) for some in held]
+    offsets = np.cumsum([0, *map(len, pages)])
+    parent = np.array(parents, base.parent.dtype)
+    return Tree(base.name, parent, offsets, np.concatenate(pages), base.facts, described)
+
+
+def _places_of(delta: Tree, base: Tree) -> list[int]:
+    """Return for each node of a delta's tree the number that it has beside those of the base; new ones follow, in order."""
+    if np.array_equal(delta.parent, base.parent):
+        return list(range(len(delta)))
+    known = {path: node for node, path in enumerate(name_paths(base))}
+    return [known.setdefault(path, len(known)) for path in name_paths(delta)]
+
+
+def name_paths(tree: Tree) -> list[tuple[str, ...]]:
+    """Return the names from the root to each node."""
+    return [tuple(tree.descriptions[one].name for one in tree.path(node)) for node in range(len(tree))]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pagekin import bags
 from pagekin.clusters.settings import TermSettings
-from pagekin.hypertext import Attribute, Corpus, DecodedPage
+from pagekin.hypertext import Attribute, Corpus, DecodedPage, StreamBatch
 from pagekin.store import batch_ranges, map_in_order
 
 TERM_ATTRIBUTES = tuple(attribute.name.lower() for attribute in Attribute if attribute.name)
@@ -41,19 +41,22 @@ def count_terms(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> "
 
 def term_batches(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> Iterator[tuple[int, "bags.BagMatrix"]]:
     """Yield (the first page, the counted terms) of batches of pages, in order: memory for a few batches, whatever the corpus."""
-    from pagekin.clusters._kernels import terms as kernels
-
-    columns = len(words.shown) * len(TERM_ATTRIBUTES)
 
     def count_batch(first: int, last: int) -> "bags.BagMatrix":
-        streams = corpus.stream_batch(first, last)
-        room = len(streams.words) * len(TERM_ATTRIBUTES)
-        terms, counts, ends = np.empty(room, np.int64), np.empty(room, np.int32), np.zeros(last - first + 1, np.int64)
-        n = kernels.count_terms(streams, DecodedPage.for_longest(streams), words.stem_of, terms, counts, ends[1:])
-        return bags.BagMatrix(ends, terms[:n].copy(), counts[:n].copy(), columns)
+        return count_terms_in(corpus.stream_batch(first, last), words)
 
     for (first, _last), batch in map_in_order(threads, count_batch, batch_ranges(corpus.pages.tokens, _BATCH_WORDS)):
         yield first, batch
+
+
+def count_terms_in(streams: StreamBatch, words: "bags.Vocabulary") -> "bags.BagMatrix":
+    """Count how often terms stand on some pages, given their streams: see `count_terms`."""
+    from pagekin.clusters._kernels import terms as kernels
+
+    room, pages = len(streams.words) * len(TERM_ATTRIBUTES), len(streams.tokens) - 1
+    terms, counts, ends = np.empty(room, np.int64), np.empty(room, np.int32), np.zeros(pages + 1, np.int64)
+    n = kernels.count_terms(streams, DecodedPage.for_longest(streams), words.stem_of, terms, counts, ends[1:])
+    return bags.BagMatrix(ends, terms[:n].copy(), counts[:n].copy(), len(words.shown) * len(TERM_ATTRIBUTES))
 
 
 def weigh_terms(counted: "bags.BagMatrix", settings: TermSettings | None = None) -> "bags.BagMatrix":

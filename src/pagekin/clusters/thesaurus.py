@@ -150,11 +150,17 @@ class PageThesaurus:
     stands out: P(t | question) times the logarithm of the lift.
     """
 
-    def __init__(self, about: PageTopics) -> None:
+    def __init__(self, about: PageTopics, hidden: "npt.NDArray[np.bool_] | None" = None) -> None:
+        """Take what pages are about, and marks of those that are in the collection no more."""
         self._words = len(about.words)
         self._shown = [word.decode("utf-8", "replace") for word in about.words]
         self._term = np.asarray(about.terms).astype(np.int64)
         self._starts = np.asarray(about.offsets).astype(np.int64)
+        self._pages = len(self._starts) - 1
+        if hidden is not None:
+            stays = np.repeat(~hidden, np.diff(self._starts))
+            self._term, self._starts = self._term[stays], np.append(0, np.cumsum(stays))[self._starts]
+            self._pages -= int(np.count_nonzero(hidden))
         self._page = np.repeat(np.arange(len(self._starts) - 1), np.diff(self._starts))
         self._df = np.bincount(self._term, minlength=self._words)
         self._number = {word: term for term, word in enumerate(self._shown) if self._df[term]}
@@ -162,7 +168,7 @@ class PageThesaurus:
     @classmethod
     def of(cls, corpus: Corpus, threads: int = 1) -> "PageThesaurus":
         """Make the thesaurus of a collection, from what it keeps if it does."""
-        return cls(PageTopics.read(corpus.kin) or PageTopics.of(corpus, threads))
+        return cls(PageTopics.read(corpus.kin) or PageTopics.of(corpus, threads), corpus.hidden)
 
     @cached_property
     def _of_stem(self) -> dict[str, int]:
@@ -205,7 +211,7 @@ class PageThesaurus:
         both[list(terms)] = 0
         found = np.flatnonzero(both)
         words = tuple(self._shown[term] for term in found.tolist())
-        return Cooccurrences(len(pages), len(self._starts) - 1, words, both[found], self._df[found])
+        return Cooccurrences(len(pages), self._pages, words, both[found], self._df[found])
 
     def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
         """Suggest terms for a question of some terms."""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,7 +23,7 @@ from pagekin.collection.service import PublishedLabel
 from pagekin.collection.whole import LONGEST, Whole, WholeHits
 from pagekin.hypertext import Corpus, ShortTitles, in_shards_error, open_with_delta
 from pagekin.labels import ContentLabel, leaf_identity, plain_text, read_label_parts, stored_etag
-from pagekin.store import SHARDS, KinError, open_kin
+from pagekin.store import SHARDS, Kin, KinError, open_kin
 from pagekin.text import Query, TextIndex, keep_pages, make_snippet, tokens, unfit_reason
 
 T = TypeVar("T")
@@ -71,12 +71,12 @@ class Collection:
     @cached_property
     def published(self) -> PublishedLabel:
         """Return the content label; raise a KinError if there is none or it is damaged."""
-        parts = read_label_parts(self.corpus.kin)
-        published = self.corpus.facts.get("label", {}).get("etags", {})
+        parts = read_label_parts(self._label_kin)
+        published = self._label_kin.facts.get("label", {}).get("etags", {})
         if parts is None and not published:
             raise KinError(f"{self.path} has no content label yet. Make it with: pagekin cluster {self.path}")
         if parts is None or (
-            published and published != {function: stored_etag(self.corpus.kin, function) for function in parts}
+            published and published != {function: stored_etag(self._label_kin, function) for function in parts}
         ):
             raise damaged_error(self.path, "its content label is not the one that the manifest names")
         return PublishedLabel(parts)
@@ -84,7 +84,14 @@ class Collection:
     @property
     def has_label(self) -> bool:
         """Return whether there is a content label; without one there are no sub-clusters."""
-        return bool(self.corpus.facts.get("label", {}).get("etags")) or read_label_parts(self.corpus.kin) is not None
+        return (
+            bool(self._label_kin.facts.get("label", {}).get("etags")) or read_label_parts(self._label_kin) is not None
+        )
+
+    @property
+    def _label_kin(self) -> Kin:
+        """Return the folder that holds the label: that of the delta, which is of the whole, if it has one."""
+        return self.delta.corpus.kin if self.delta and "label" in self.delta.corpus.facts else self.corpus.kin
 
     @property
     def label(self) -> ContentLabel:
@@ -272,8 +279,8 @@ class Collection:
             added, counts = self._added_terms(query), self._cooccurrences(query)
             more = (*counts.first(_MORE_TERMS).words, *self._words_of_best(query)) if added else ()
             found = without_own_words(counts.suggest, query, request.count, added, more)
-            if not found.pages and (known := self._known_words(query)[0]):
-                found = without_own_words(partial(self.thesaurus.suggest, known), query, request.count, added)
+            if not found.pages and (some := self._about_some(query)) is not None:
+                found = without_own_words(some.suggest, query, request.count, added)
         return messages.Refinements(
             query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
             narrower=found.narrower, seconds=time.perf_counter() - started,
@@ -285,19 +292,22 @@ class Collection:
 
     def _words_of_best(self, query: Query) -> tuple[str, ...]:
         """Return the words that the page which matches a query best is about."""
-        best = self.text.search(query, 1, documents=self.documents).pages
-        return self.thesaurus.words_of(best[0]) if best else ()
+        best = self.whole.find(query, 1, messages.Filters()).pages
+        if not best:
+            return ()
+        part, page = self.whole.pages.place(best[0])
+        return self.whole.parts[part].thesaurus.words_of(page)
 
     def _added_terms(self, query: Query) -> AddedTerms | None:
         """Return what tells whether a term is of use beside a query; None if words cannot be searched."""
-        if unfit_reason(self.corpus.kin):
+        if any(unfit_reason(part.corpus.kin) for part in self.whole.parts):
             return None
         return AddedTerms(
-            self.text.matching_pages(query, self.documents),
-            lambda term: self.text.matching_pages(parse_query(" ".join(tokens(term))), self.documents),
+            self.whole.matching_pages(query),
+            lambda term: self.whole.matching_pages(parse_query(" ".join(tokens(term)))),
         )
 
-    def _known_words(self, query: Query) -> tuple[list[int], bool]:
+    def known_words(self, query: Query) -> tuple[list[int], bool]:
         """Return the words of a query that pages are about, or the phrase that they are; and whether these are all."""
         words = query_words(query)
         phrase = self.thesaurus.find_phrase([word for attribute, word in words if not attribute])
@@ -309,11 +319,25 @@ class Collection:
 
     def _cooccurrences(self, query: Query) -> Cooccurrences:
         """Count the words of the pages about a query; if no page is about all of it, of those that match best."""
-        known, all_known = self._known_words(query)
-        pages = self.thesaurus.pages(known) if known and all_known else np.zeros(0, np.int64)
-        if not len(pages):
-            pages = np.array(self.text.search(query, _MATCHING, documents=self.documents).pages, np.int64)
-        return self.thesaurus.cooccurrences(pages, known)
+        parts = self.whole.parts
+        known = [part.known_words(query) for part in parts]
+        pages = [
+            part.thesaurus.pages(words) if words and all_known else np.zeros(0, np.int64)
+            for part, (words, all_known) in zip(parts, known, strict=True)
+        ]
+        if not any(map(len, pages)):
+            best = self.whole.find(query, _MATCHING, messages.Filters()).pages
+            for part, _places, own in self.whole.pages.split(np.array(best, np.int64)) if best else ():
+                pages[part] = own
+        return _sum_counts(
+            part.thesaurus.cooccurrences(some, words)
+            for part, some, (words, _all_known) in zip(parts, pages, known, strict=True)
+        )
+
+    def _about_some(self, query: Query) -> Cooccurrences | None:
+        """Count the words of the pages about those words of a query that pages are about; None if there are none."""
+        known = [(part.thesaurus, words) for part in self.whole.parts if (words := part.known_words(query)[0])]
+        return _sum_counts(words.cooccurrences(words.pages(some), some) for words, some in known) if known else None
 
     def related(self, request: messages.RelatedRequest) -> Answer:
         """Return the pages of this collection that are most like a page."""
@@ -357,6 +381,12 @@ class DeltaPart(Collection):
     def mark(self) -> str:
         """Return the identity of the whole."""
         return self._base.mark
+
+
+def _sum_counts(counts: Iterable[Cooccurrences]) -> Cooccurrences:
+    """Return the counts of a collection and of its delta as one."""
+    several = list(counts)
+    return several[0] if len(several) == 1 else Cooccurrences.summed(several)
 
 
 def _join_snippet(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from pagekin.collection.tables import Table, require_package
-from pagekin.hypertext import Corpus
+from pagekin.hypertext import Corpus, has_delta_error
 from pagekin.similarity import RankingOptions, RelatedIndex, all_neighbours
 from pagekin.store import Array
 
@@ -79,6 +79,8 @@ class Links(Graph):
     weight: ClassVar[str] = "links"
 
     def __init__(self, collection: "Collection") -> None:
+        if collection.delta:
+            raise has_delta_error(collection.path)
         self._corpus: Corpus = collection.corpus
 
     def __len__(self) -> int:

@@ -43,18 +43,24 @@ class PageTable(Table):
         """Make a table; `copier` finds the pages' records, whose digests a collection does not keep."""
         self._collection, self._copier = collection, copier
 
+        self._whole = collection.whole
+        self._pages = self._whole.alive_pages()
+
     def __len__(self) -> int:
-        return len(self._collection.corpus)
+        return len(self._pages)
 
     def __iter__(self) -> Iterator[str]:
         """Yield the addresses of pages."""
-        return map(self._collection.corpus.page_url, range(len(self)))
+        return map(self._whole.page_url, self._pages)
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield pages as rows, in the order of their addresses."""
-        collection, corpus = self._collection, self._collection.corpus
-        clusters = collection.cluster_of if collection.has_label else [0] * len(corpus)
-        for page, url in enumerate(self):
+        collection, whole = self._collection, self._whole
+        corpora = [part.corpus for part in whole.parts]
+        for number, url in zip(self._pages, self, strict=True):
+            part, page = whole.pages.place(number)
+            corpus = corpora[part]
+            cluster = int(whole.parts[part].cluster_of[page]) if collection.has_label else 0
             date = int(corpus.pages.date[page])
             place = corpus.place(page) if corpus.has_places else NO_PLACE
             yield {
@@ -66,8 +72,8 @@ class PageTable(Table):
                 "content_languages": corpus.language(page) or None,
                 "title": corpus.titles.text(page),
                 "html_bytes": int(corpus.pages.html_bytes[page]),
-                "cluster": collection.cluster_name(int(clusters[page])) or None,
-                "inlinks": len(corpus.anchors_in(int(corpus.pages.url[page]))),
+                "cluster": collection.cluster_name(cluster) or None,
+                "inlinks": sum(len(one.anchors_in(home)) for one in corpora if (home := one.url_number(url)) >= 0),
                 "warc_filename": place.archive.encode("utf-8", "replace").decode() or None,
                 "warc_record_offset": place.offset if place.length else None,
                 "warc_record_length": place.length or None,
@@ -106,7 +112,7 @@ class ClusterTable(Table):
     }  # fmt: skip
 
     def __init__(self, collection: "Collection", tree: Tree) -> None:
-        self._corpus, self._tree = collection.corpus, tree
+        self._whole, self._tree = collection.whole, tree
 
     def __len__(self) -> int:
         return len(self._tree)
@@ -116,13 +122,13 @@ class ClusterTable(Table):
 
     def __getitem__(self, node: int) -> Cluster:
         tree, about = self._tree, self._tree.descriptions[node]
-        central = tuple(self._corpus.page_url(page) for page in about.central)
+        central = tuple(self._whole.page_url(page) for page in about.central)
         level, size = len(tree.path(node)) - 1, len(tree.pages_of(node))
         return Cluster(node, int(tree.parent[node]), level, about.name, size, tuple(about.terms), central)
 
     def urls(self, cluster: int) -> list[str]:
         """Return the addresses of all pages of a cluster, with those of its sub-clusters."""
-        return [self._corpus.page_url(page) for page in self._tree.pages_of(cluster).tolist()]
+        return [self._whole.page_url(page) for page in self._tree.pages_of(cluster).tolist()]
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield clusters as rows."""

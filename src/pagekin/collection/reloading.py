@@ -219,7 +219,7 @@ class ReloadingCollection(Service):
         ready, error = False, self.error
         try:
             now = self.collection
-            facts["documents"] = len(now.corpus)
+            facts["documents"] = sum(part.corpus.alive for part in now.whole.parts)
             if now.has_label:
                 ready = True
                 label = now.published

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import SKETCH_PLACES, fold_copies, is_telling
+from pagekin.clusters import Tree, join_trees
 from pagekin.collection import messages
 from pagekin.collection.messages import Hit, ServiceError
 from pagekin.collection.queries import parse_query
@@ -214,6 +215,30 @@ class Whole:
         """Return the address of a page."""
         part, own = self.pages.place(page)
         return self.parts[part].corpus.page_url(own)
+
+    def title(self, page: int) -> str:
+        """Return the title of a page without what all of its host share."""
+        part, own = self.pages.place(page)
+        return self.parts[part].titles.text(own)
+
+    def alive_pages(self) -> list[int]:
+        """Return all pages that are not hidden, in the order of their addresses."""
+        if not self.has_delta:
+            return list(range(len(self.pages)))
+        hidden = np.concatenate([
+            np.zeros(len(part.corpus), np.bool_) if part.corpus.hidden is None else part.corpus.hidden
+            for part in self.parts
+        ])  # fmt: skip
+        return sorted(np.flatnonzero(~hidden).tolist(), key=self.page_url)
+
+    @cached_property
+    def trees(self) -> dict[str, Tree]:
+        """Return the hierarchies by name: of a collection in one piece, with the pages of its delta."""
+        first, *others = self.parts
+        trees = dict(first.trees)
+        for part, begin in zip(others, self.pages.bounds[1:], strict=False):
+            trees |= {name: join_trees(trees[name], tree, begin) for name, tree in part.trees.items() if name in trees}
+        return trees
 
     # -- related pages --------------------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ known of them: so it is made from the parts of all updates since, and takes the 
 the base that it replaces, or that are gone, are hidden.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from pagekin.hypertext import (
     site_of,
     widen_corpus,
 )
+from pagekin.labels import PagesOf, put_label_over_delta
 from pagekin.similarity import make_index
 from pagekin.store import DELTA, Array, Finding, Kin, KinError, KinWriter, RaggedBytes, open_kin
 from pagekin.text import VisitingTexts, make_text, read_visiting_texts
@@ -134,7 +135,7 @@ class DeltaMaker:
         put_hidden(writer, np.flatnonzero(~stays), touched.removed)
         if called is not None:
             facts |= make_text(writer, corpus, threads=threads, link_texts=called)
-        facts |= self._put_trees(corpus, writer, threads)
+        facts |= self._put_trees(corpus, writer, threads, stays, called.words if called else ())
         return facts, self._report(corpus, np.flatnonzero(~stays), bool(len(touched.removed)) or self.parts != self.new)
 
     # -- what is touched ------------------------------------------------------------------------------------------------
@@ -303,15 +304,32 @@ class DeltaMaker:
 
     # -- clusters -------------------------------------------------------------------------------------------------------
 
-    def _put_trees(self, corpus: Corpus, writer: KinWriter, threads: int) -> dict[str, Any]:
-        """Write the trees with the delta's pages, new ones in the cluster nearest to them."""
+    def _put_trees(
+        self, corpus: Corpus, writer: KinWriter, threads: int, stays: npt.NDArray[np.bool_], called: Sequence[bytes]
+    ) -> dict[str, Any]:  # fmt: skip
+        """Write the trees with the delta's pages, new ones in the cluster nearest to them, and the label of the whole."""
         trees = read_trees(self.base)
         if not trees:
             return {}
         workshop = BagWorkshop(corpus, self._folder("workshop"), threads)
         joined: list[Tree] = join_clusters(corpus, self.corpus, trees, workshop, threads)
         PageTopics.of(corpus, threads, joined[0].facts["method"] == "default", workshop).put(writer)
-        return put_trees(writer, joined)
+        came, went = self._differing(corpus, np.flatnonzero(~stays))
+        facts = put_trees(writer, joined)
+        return facts | put_label_over_delta(
+            writer, PagesOf(self.corpus, trees, went, stays),
+            PagesOf(corpus, joined, came, np.ones(len(corpus), np.bool_)), called, threads,
+        )  # fmt: skip
+
+    def _differing(self, corpus: Corpus, hidden: npt.NDArray[np.int64]) -> tuple[Array, Array]:
+        """Return the pages of a delta that came or changed, and the hidden ones of the base that went or changed."""
+        own = list(zip(_page_names(corpus, range(len(corpus))), np.asarray(corpus.pages.digest).tolist(), strict=True))
+        digests = np.asarray(self.corpus.pages.digest)[hidden].tolist()
+        old = list(zip(_page_names(self.corpus, hidden.tolist()), digests, strict=True))
+        known, still = set(old), set(own)
+        came = [page for page, one in enumerate(own) if one not in known]
+        went = [page for page, one in zip(hidden.tolist(), old, strict=True) if one not in still]
+        return np.array(came, np.int64), np.array(went, np.int64)
 
     def _report(self, corpus: Corpus, hidden: npt.NDArray[np.int64], erasable: bool) -> DeltaReport:
         """Count the pages that came, changed and went."""
@@ -326,6 +344,11 @@ class DeltaMaker:
         changed = sum(pages[name] != digest for name, digest in before.items() if name in pages)
         came, went = len(pages.keys() - before.keys()), len(before.keys() - pages.keys())
         return DeltaReport(len(pages), len(hidden), came, changed, went, erasable)
+
+
+def _page_names(corpus: Corpus, pages: Iterable[int]) -> list[bytes]:
+    """Return the addresses of some pages."""
+    return [corpus.urls[int(corpus.pages.url[page])] for page in pages]
 
 
 def check_delta(kin: Kin) -> Iterator[Finding]:

@@ -21,6 +21,7 @@ from .model import (
     plain_text,
     without_filters,
 )
+from .over_delta import PagesOf, label_over_delta, put_label_over_delta
 from .parts import (
     ABSTRACTION_FUNCTIONS,
     join_parts,
@@ -50,6 +51,7 @@ __all__ = [
     "LabelTerms",
     "LeafCount",
     "MergedLabel",
+    "PagesOf",
     "SubCluster",
     "TermFilter",
     "TermKeys",
@@ -62,6 +64,7 @@ __all__ = [
     "label_etag",
     "label_from_json",
     "label_from_wire",
+    "label_over_delta",
     "label_part",
     "label_parts",
     "label_to_json",
@@ -75,6 +78,7 @@ __all__ = [
     "plain_text",
     "probes_of",
     "put_label",
+    "put_label_over_delta",
     "read_label",
     "read_label_parts",
     "router_label",

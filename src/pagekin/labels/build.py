@@ -23,7 +23,7 @@ from pagekin.clusters import (
     term_words,
     weigh_terms,
 )
-from pagekin.hypertext import Corpus, DecodedPage
+from pagekin.hypertext import Corpus, DecodedPage, StreamBatch
 from pagekin.labels import fitting
 from pagekin.labels.membership import TermFilter, TermKeys, attribute_keys
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, is_label_word, is_word
@@ -75,7 +75,8 @@ class _TermFile:
                 sizes.append(np.diff(batch.offsets))
                 files["terms"].append(batch.terms.astype(files["terms"].dtype))
                 if factors is not None:
-                    noted = mark_unnoted(corpus, words, first, batch)
+                    streams = corpus.stream_batch(first, first + len(batch))
+                    noted = mark_unnoted(streams, words, batch)
                     files["counts"].append(noted.weights)
                     files["weights"].append(weigh_terms(noted, factors).weights)
             terms, counts, weights = (file.mapped() for file in files.values())
@@ -174,11 +175,16 @@ class LeafTerms:
         """Return the filter keys of some pages: each word, and each word under an attribute other than text."""
         if cluster.nodes in self._keys_of:
             return self._keys_of[cluster.nodes]
+        found = self._keys_of[cluster.nodes] = self.list_keys(cluster.pages)
+        return found
+
+    def list_keys(self, of_pages: Array) -> TermKeys:
+        """Return the filter keys of some pages, and of all others that are of one document with them."""
         from pagekin.labels._kernels import leaf as kernels
 
         # A document is searched as one, so all its words belong wherever one of its pages is.
         held = np.zeros(len(self.corpus), np.bool_)
-        held[self.documents[cluster.pages]] = True
+        held[self.documents[of_pages]] = True
         pages = np.flatnonzero(held[self.documents])
         count = kernels.list_terms(pages, self.searched.offsets, self.searched.terms, self._met, self._seen)
         terms = np.sort(self._seen[:count])
@@ -189,9 +195,7 @@ class LeafTerms:
             attributes = np.repeat(attributes, np.diff(starts)[words])
             words = members[row_entries(starts, words)]
         hashes = self.search_words.hashes[words]
-        found = np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
-        self._keys_of[cluster.nodes] = found
-        return found
+        return np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
 
     @cached_property
     def _same_words(self) -> tuple[Array, Array] | None:
@@ -209,13 +213,13 @@ class LeafTerms:
         # Of merged clusters the largest give the name and the central pages, in turn.
         name = "; ".join(dict.fromkeys(one.name for one in described[:3] if one.name))
         central = fitting.in_turn(one.central for one in described)
-        terms = fitting.heaviest_terms(cluster.terms, cluster.tf, cluster.df, cluster.weights, most, self._common_form)
+        terms = fitting.heaviest_terms(cluster.terms, cluster.tf, cluster.df, cluster.weights, most, self.common_form)
         return fitting.Group(
             name, len(cluster.pages), int(self.sizes[cluster.pages].sum()), cluster.known, cluster.known, terms,
             self._heaviest(cluster), self._urls(central, cluster.pages), (TermFilter.of(self._keys(cluster)),), cluster.nodes,
         )  # fmt: skip
 
-    def _common_form(self, word: int) -> str:
+    def common_form(self, word: int) -> str:
         """Return a word in its most common form, as Figure 5 shows terms."""
         if word not in self.texts:
             self.texts[word] = self.corpus.word(int(self.words.shown[word]))
@@ -231,7 +235,7 @@ class LeafTerms:
         if pages is not self.whole:
             weights = weights * np.log((len(self.corpus) + 1) / self.held_by[words])
         order = np.lexsort((words, -weights))[: fitting.SHOWN]
-        texts = (self._common_form(word) for word in words[order].tolist())
+        texts = (self.common_form(word) for word in words[order].tolist())
         return tuple(filter(is_label_word, texts))
 
     def _urls(self, central: list[int], pages: Array) -> tuple[str, ...]:
@@ -252,8 +256,8 @@ def search_words(corpus: Corpus) -> Vocabulary:
     return Vocabulary(forms.of_term.astype(np.int32), numbers, hashes)
 
 
-def mark_unnoted(corpus: Corpus, words: Vocabulary, first: int, counted: BagMatrix) -> BagMatrix:
-    """Return the counted terms of the pages from `first` on, with negative counts for terms that a label takes no note of.
+def mark_unnoted(streams: StreamBatch, words: Vocabulary, counted: BagMatrix) -> BagMatrix:
+    """Return the counted terms of some pages, with negative counts for terms that a label takes no note of.
 
     It takes note of the first 500 terms of each page, and of the 500 most frequent of the rest.
     """
@@ -261,7 +265,7 @@ def mark_unnoted(corpus: Corpus, words: Vocabulary, first: int, counted: BagMatr
 
     if np.max(np.diff(counted.offsets), initial=0) <= FIRST_TERMS + FREQUENT_TERMS:
         return counted
-    streams, counts = corpus.stream_batch(first, first + len(counted)), counted.weights.copy()
+    counts = counted.weights.copy()
     kernels.mark_unnoted(
         streams, DecodedPage.for_longest(streams), words.stem_of, len(TERM_ATTRIBUTES), FIRST_TERMS, FREQUENT_TERMS,
         counted.offsets, counted.terms, counts,

@@ -79,7 +79,11 @@ def put_label(
     leaf = LeafTerms(corpus, named["clusters"], threads, named.get("documents"))
     label = leaf.label(LabelBudget(), added)
     old = read_label_parts(before) if before else None
-    parts = parts_to_publish(old, label, leaf.keys_of(label))
+    return write_label(writer, label, parts_to_publish(old, label, leaf.keys_of(label)))
+
+
+def write_label(writer: KinWriter, label: ContentLabel, parts: Mapping[str, ContentLabel]) -> dict[str, Any]:
+    """Write the parts of a label; return the facts about it."""
     for function, part in parts.items():
         writer.put(f"{LABEL_ARRAYS}{function}", np.frombuffer(label_to_json(part), np.uint8))
     return {
