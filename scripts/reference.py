@@ -18,20 +18,20 @@ INTRODUCTION = """# Command reference
 This page is made from `pagekin --help` by `python scripts/reference.py`; edit the commands, not this file.
 [Reading](reading.md) explains what the options of `pagekin read` do, and what `--json` prints.
 
-`pagekin --install-completion` lets your shell complete verbs and options; `-h` is short for `--help`. `-k` or `--limit` says
-how many results, and `--workers` how many processes or threads, wherever there is such an option. Wherever a page's address is
-asked for, what one remembers of it will do if that is clear: an address without scheme or `www.`, its end
+`pagekin --install-completion` lets your shell complete commands and options; `-h` is short for `--help`. In all commands that have them, `-k` or `--limit` sets
+the number of results, and `--workers` the number of processes or threads. Wherever a page's address is
+needed, a part that identifies the page is enough: the address without scheme or `www.`, its end
 (`library/json.html`), or the page's title.
 
 Output goes to standard output; errors, warnings and the progress bar go to standard error. Exit codes:
 
 | code | meaning |
 |---|---|
-| 0 | done, also when records were skipped |
-| 1 | our fault; `PAGEKIN_DEBUG=1` in the environment prints what a bug report needs |
+| 0 | done, even if records were skipped |
+| 1 | a bug in Pagekin; `PAGEKIN_DEBUG=1` in the environment prints what a bug report needs |
 | 2 | wrong usage |
 | 3 | bad input: a missing source, a damaged collection, an unknown address, damage under `--strict`; a full disk |
-| 130 | stopped from the keyboard; the collection is as it was |
+| 130 | stopped from the keyboard; the collection stays as it was |
 """
 
 

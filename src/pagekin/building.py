@@ -63,5 +63,5 @@ def _address(url: str) -> str:
     """Return an address as it is kept; raise SourceError for what is none."""
     address = canonical_url(url)
     if address is None:
-        raise SourceError(f"base_url: '{url}' is no http(s) address, for example https://www.example.org/")
+        raise SourceError(f"base_url: '{url}' is not an http(s) address, such as https://www.example.org/")
     return address

@@ -88,7 +88,7 @@ def test_an_unknown_page_suggests_the_nearest(collection: Path) -> None:
 def test_check_proves_a_collection_whole_or_not(collection: Path, tmp_path: Path) -> None:
     done = pagekin("check", collection)
     assert done.returncode == 0
-    assert "is whole" in done.stdout
+    assert "is undamaged" in done.stdout
     broken = tmp_path / "broken.kin"
     shutil.copytree(collection, broken)
     file = next(broken.glob("url.bytes-*.npy"))
@@ -247,7 +247,7 @@ def test_the_help_has_five_things_first_and_every_verb_once() -> None:
     assert done.stdout == pagekin("--help").stdout
     groups = re.findall(r"^(\w[^\n]*):\n((?:  .*\n)+)", done.stdout, re.MULTILINE)
     named = {heading: re.findall(r"^  ([\w-]+)  +(.+)$", rows, re.MULTILINE) for heading, rows in groups[1:]}
-    assert [verb for verb, _about in named["What one does first"]] == ["demo", "build", "search", "related", "serve"]
+    assert [verb for verb, _about in named["Start here"]] == ["demo", "build", "search", "related", "serve"]
     shown = [row for rows in named.values() for row in rows]
     assert [verb for verb, _about in shown] == VERBS
     assert not [text for _, text in shown if text.endswith("...")], "a verb's first sentence is too long for the list"

@@ -694,7 +694,7 @@ def test_leftovers_of_a_stopped_build_are_named_but_no_damage(mine: Path) -> Non
     (mine / ".work-x").mkdir()
     done = made(pagekin("check", mine))
     assert ".work-x: is named by no manifest" in done.stdout
-    assert f"{mine} is whole" in done.stdout
+    assert f"{mine} is undamaged" in done.stdout
     (mine / "letter.txt").write_text("of someone else")
     assert pagekin("check", mine).returncode == 3
 

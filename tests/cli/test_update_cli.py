@@ -41,7 +41,7 @@ def test_update_remove_compact_and_info_tell_what_they_did(archives: list[str], 
     assert told["opted_out"] == [f"{SEA}krill", "elsewhere.example"]
     shown = pagekin("info", kin).stdout
     assert "parts of 2 sources are kept" in shown
-    assert "left out   1 addresses and 1 hosts, for good" in shown
+    assert "left out   1 addresses and 1 hosts, permanently" in shown
     kept = json.loads(pagekin("info", kin, "--json").stdout)["kept"]
     assert [source["names"] for source in kept["sources"]] == [["first.warc"], ["second.warc"]]
     assert kept["updatable"] and kept["bytes"] > 1_000 and kept["updated"] >= kept["built"] > "2020"
@@ -72,7 +72,7 @@ def test_a_delta_says_what_stays_and_erase_what_it_writes_again(archives: list[s
         (["--remove", "sea.example"], 2, "--remove: 'sea.example' is no http(s) address"),
         (["--remove-site", f"{SEA}krill"], 2, "krill' is no host, such as example.org"),
         (["--remove-from", "missing.txt"], 2, "missing.txt cannot be read"),
-        (["--erase", "--delta"], 2, "give one of them"),
+        (["--erase", "--delta"], 2, "give only one of them"),
         (["--expire", "soon"], 2, "90d, 12w or 1y"),
         (["--remove", f"{SEA}krill"], 3, "--updatable"),
     ],

@@ -225,7 +225,7 @@ def test_a_build_that_was_killed_after_reading_reads_nothing_again(archives: lis
         assert in_child(lambda kill=kill: build_collection(plan, Strategy(), kill)) == -signal.SIGKILL  # type: ignore[misc]
     notes: list[str] = []
     report = build_collection(plan, Strategy(), note=notes.append)
-    assert notes == ["goes on: 3 of 3 pieces were read before"]
+    assert notes == ["continuing: 3 of 3 pieces were already read"]
     assert report.read is not None
     assert report.read.reading == 0
     assert snapshot(kin).keys() - {".lock"} == snapshot(tmp_path / "undisturbed.kin").keys() - {".lock"}

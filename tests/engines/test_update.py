@@ -445,7 +445,7 @@ def test_an_update_that_was_killed_after_reading_goes_on_from_there(sea: Path, t
     assert page_urls(sea) == set(PAGES)
     notes: list[str] = []
     report = update(sea, archived, note=notes.append)
-    assert notes == ["goes on: 1 of 1 pieces were read before"]
+    assert notes == ["continuing: 1 of 1 pieces were already read"]
     assert (report.pages.added, report.pages.changed, report.pages.removed) == (1, 1, 1)
     assert list(check_files(sea)) == []
 

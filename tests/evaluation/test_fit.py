@@ -368,7 +368,7 @@ def test_what_is_missing_or_too_much_is_said(titled: Path) -> None:
         ([], "--directory"),
         (["--for", "see-also", "--directory", "url-path"], "leave --directory out"),
         (["--bags"], "--bags needs --directory"),
-        (["--directory", "url-path", "--tries", "3"], "--tries belongs to --bags"),
+        (["--directory", "url-path", "--tries", "3"], "--tries needs --bags"),
         (["--for", "both", "--directory", "url-path"], "kin, see-also"),
     ):
         code, output = run("tune", titled, *arguments)

@@ -127,4 +127,4 @@ def test_the_command_says_which_disk_is_full_and_whose_fault_it_is_not(tmp_path:
     assert f"the disk at {disk} is full (No space left on device)" in done.stderr
     assert str(out) not in done.stderr
     assert not out.exists()
-    assert "our fault" not in done.stderr
+    assert "a bug in Pagekin" not in done.stderr

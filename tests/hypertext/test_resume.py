@@ -96,7 +96,7 @@ def test_a_killed_reading_goes_on_with_what_is_missing(
     stop_half_way(plan)
     units_read.clear()
     report, notes = read_noting(plan)
-    assert notes == [f"goes on: {report.units_before} of 14 pieces were read before"]
+    assert notes == [f"continuing: {report.units_before} of 14 pieces were already read"]
     assert 4 <= report.units_before <= 8
     assert len(units_read) == 14 - report.units_before
     assert files_of(plan.out) == undisturbed
@@ -132,7 +132,7 @@ def test_pages_are_not_read_again_if_a_later_stage_was_killed(
         assert in_child(lambda killed=killed: read_noting(plan, killed)) == -signal.SIGKILL  # type: ignore[misc]
     units_read.clear()
     report, notes = read_noting(plan)
-    assert notes == ["goes on: 14 of 14 pieces were read before"]
+    assert notes == ["continuing: 14 of 14 pieces were already read"]
     assert (report.units_before, units_read) == (14, [])
     assert files_of(plan.out) == undisturbed
 
@@ -149,7 +149,7 @@ def test_a_unit_that_was_read_in_part_is_read_from_there(
     assert in_child(killed) == -signal.SIGKILL
     before = [path.name for path in (plan.out / ".resume").iterdir() if path.is_dir()]
     _report, notes = read_noting(plan)
-    assert notes == ["goes on: 0 of 2 pieces were read before"]
+    assert notes == ["continuing: 0 of 2 pieces were already read"]
     assert len(before) > 3
     assert files_of(plan.out) == undisturbed
 
@@ -169,7 +169,7 @@ def test_files_that_are_read_in_one_piece_stay_so(plan: ReadPlan, units_read: li
     assert in_child(lambda: read_noting(once, killed)) == -signal.SIGKILL
     units_read.clear()
     _report, notes = read_noting(once)
-    assert notes == ["goes on: 1 of 1 pieces were read before"]
+    assert notes == ["continuing: 1 of 1 pieces were already read"]
     assert units_read == []
     assert files_of(once.out) == files_of(tmp_path / "undisturbed.kin")
 
@@ -251,7 +251,7 @@ def test_a_full_disk_keeps_what_was_read(plan: ReadPlan, tmp_path: Path, units_r
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
-        with pytest.raises(DiskFullError, match=r"run the command again\. It goes on from what was read"):
+        with pytest.raises(DiskFullError, match=r"run the command again\. It continues from what was read"):
             read_sources(more)
 
     assert in_child(limited) == 0
@@ -382,7 +382,7 @@ def test_the_command_goes_on_after_kill_9_and_ctrl_c(stop: signal.Signals, tmp_p
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     before, of = (int(word) for word in done.stderr.split() if word.isdigit())
-    assert "goes on: " in done.stderr
+    assert "continuing: " in done.stderr
     assert (before > 0, of) == (True, 12)
     read_sources(ReadPlan(sources, tmp_path / "undisturbed.kin", workers=2))
     assert files_of(out) == files_of(tmp_path / "undisturbed.kin")

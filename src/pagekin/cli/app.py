@@ -35,7 +35,7 @@ _ESCAPED = re.compile(f"[{_UNSAFE}]")
 _LONGEST_TITLE = 200
 HELP = """Pagekin finds a web page's kin: related pages, clusters and search for web archives, with reasons.
 
-Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 our fault."""
+Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 a bug in Pagekin."""
 
 
 class _Verbs(GroupedVerbs):
@@ -171,10 +171,10 @@ class _CompilingLines:
         elif not state.done:
             self._began = self._last = now
             who = "a process" if state.processes == 1 else f"{state.processes} processes"
-            say(f"pagekin: compiling {state.kernels} kernels, this once: {who}, "
+            say(f"pagekin: compiling {state.kernels} kernels, only this once: {who}, "
                 f"about {_minutes(state.seconds_left)} ...", err=True)  # fmt: skip
         elif state.done == state.kernels:
-            say(f"pagekin: compiled in {_minutes(now - self._began)}, and kept for the next time.", err=True)
+            say(f"pagekin: compiled in {_minutes(now - self._began)}, and cached for the next time.", err=True)
         elif now - self._last >= _COMPILING_SECONDS:
             self._last = now
             share = state.done / state.kernels
@@ -299,7 +299,7 @@ def main() -> None:
         load_verbs(*(_words_to_complete() or sys.argv)[1:2])
         app()
     except KeyboardInterrupt:
-        say("pagekin: stopped; nothing half-done was kept.", err=True)
+        say("pagekin: stopped; collections are as they were.", err=True)
         sys.exit(INTERRUPTED)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
@@ -308,6 +308,6 @@ def main() -> None:
     except Exception as error:
         if os.environ.get("PAGEKIN_DEBUG"):
             raise
-        say(f"pagekin: internal error: {type(error).__name__}: {error}. This is our fault; with PAGEKIN_DEBUG=1 in the "
+        say(f"pagekin: internal error: {type(error).__name__}: {error}. This is a bug in Pagekin; with PAGEKIN_DEBUG=1 in the "
             "environment the same command prints what a bug report needs.", err=True)  # fmt: skip
         sys.exit(OUR_FAULT)

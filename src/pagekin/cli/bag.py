@@ -13,7 +13,7 @@ from pagekin.cli.app import app, print_json, say, title_line
 def bag(
     collection: options.IndexedCollection,
     url: Annotated[str, typer.Argument(metavar="URL", help="A page, or an address that pages link to.")],
-    count: Annotated[int, typer.Option("-k", "--limit", min=1, help="Terms at most.")] = 20,
+    count: Annotated[int, typer.Option("-k", "--limit", min=1, help="Maximum number of terms.")] = 20,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the terms that represent a page, the heaviest first."""

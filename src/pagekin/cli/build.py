@@ -50,12 +50,12 @@ def build(
     clusters_preset: options.ClustersPreset = "",
     cluster_settings: options.ClusterSetting = None,
     names: options.KeptNames = "",
-    text: Annotated[bool, typer.Option(help="Make the words searchable by `pagekin search`.")] = True,
+    text: Annotated[bool, typer.Option(help="Make the full-text index for `pagekin search`.")] = True,
     tune: Annotated[
         Any,
         typer.Option(
             metavar="TIME", parser=parse_seconds,
-            help="Then fit the signals of related pages to the collection for so long, as `pagekin tune` does: 60s, 5m.",
+            help="Afterwards fit the signals of related pages to the collection for this long, as `pagekin tune` does: 60s, 5m.",
         ),
     ] = None,
     tune_by: Annotated[
@@ -69,20 +69,20 @@ def build(
         int,
         typer.Option(
             min=1, max=store.MOST_SHARDS, metavar="N",
-            help="Write a folder of so many shards, which is opened and asked like one collection.",
+            help="Write a folder of this many shards, which is used like one collection.",
         ),
     ] = 1,
     engine: options.Engine = "local",
     master: Annotated[
         str,
         typer.Option(
-            metavar="spark://HOST:PORT", help="The cluster of --engine spark; under spark-submit, leave it out."
+            metavar="spark://HOST:PORT", help="The cluster for --engine spark; omit it under spark-submit."
         ),
     ] = "",
     max_failed_files: Annotated[
         int,
         typer.Option(
-            min=0, metavar="N", help="With --engine spark, leave out up to so many files that cannot be read, and name them."
+            min=0, metavar="N", help="With --engine spark: skip up to this many unreadable files, and list them."
         ),
     ] = 0,
     as_json: options.SummaryAsJson = False,
@@ -90,11 +90,11 @@ def build(
 ) -> None:  # fmt: skip
     """Read and index web archives or folders of HTML.
 
-    Related pages, clusters, search and the content label: all is made, in one commit.
+    Makes related pages, clusters, search and the content label, in one commit.
     """
     if not clusters and (clusters_preset or cluster_settings or names):
         fail(
-            "--no-clusters leaves out what --clusters-preset, --cluster-set and --names describe; give one of them",
+            "--clusters-preset, --cluster-set and --names have no effect with --no-clusters; leave one of them out",
             USAGE,
         )
     if save_strategy and not tune:
@@ -107,11 +107,11 @@ def build(
         )
     check_choice("--engine", engine, options.ENGINES)
     if engine != "spark" and (master or max_failed_files):
-        fail("--master and --max-failed-files are of --engine spark", USAGE)
+        fail("--master and --max-failed-files need --engine spark", USAGE)
     if tune and (engine == "spark" or isinstance(out, str)):
-        fail("--tune fits a collection that lies on this machine; build it here with --engine local", USAGE)
+        fail("--tune needs a collection on this machine; build it here with --engine local", USAGE)
     if (updatable or opt_outs) and (engine == "spark" or isinstance(out, str)):
-        fail("--updatable and --opt-outs are for a folder on this machine and --engine local", USAGE)
+        fail("--updatable and --opt-outs need a folder on this machine and --engine local", USAGE)
     chosen = bags.choose_strategy(preset, strategy, settings or [])
     wanted = clusters_of_options(clusters_preset, cluster_settings) if clusters else None
     recipe = engines.BuildRecipe(chosen, wanted, text, names_of_option(names))

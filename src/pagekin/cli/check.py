@@ -16,9 +16,9 @@ def check(
     collection: Annotated[Path, typer.Argument(metavar="SITE.kin", help="A collection.")],
     as_json: options.AsJson = False,
 ) -> None:
-    """Prove a collection whole. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
+    """Check a collection for damage. Checksums, lengths, references, signatures; exit code 3 if something is wrong."""
     if not collection.is_dir():
-        fail(f"{collection} is no collection; make one with: pagekin build SOURCE... --out {collection}")
+        fail(f"{collection} is not a collection; make one with: pagekin build SOURCE... --out {collection}")
     total = sum(file.stat().st_size for file in collection.rglob("*") if file.is_file()) or 1
     done = 0
     with progress_bar(as_json) as tell:
@@ -36,9 +36,9 @@ def check(
         for finding in findings:
             say(f"{finding.where}: {finding.what}")
         if whole:
-            say(f"{collection} is whole: every file is as it was written, and all references hold.")
+            say(f"{collection} is undamaged: every file is as it was written, and all references are valid.")
         else:
-            say(f"{collection} is not whole. Make it again: pagekin build SOURCE... --out {collection}")
+            say(f"{collection} is damaged. Build it again: pagekin build SOURCE... --out {collection}")
     if not whole:
         raise typer.Exit(BAD_INPUT)
 

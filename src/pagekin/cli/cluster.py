@@ -17,7 +17,7 @@ from pagekin.cli.evaluate import open_directory
 def cluster(
     collection: Annotated[Path, typer.Argument(metavar="SITE.kin")],
     max_clusters: Annotated[
-        int | None, typer.Option(min=1, max=10_000, help="How many clusters at most. [default: 30]")
+        int | None, typer.Option(min=1, max=10_000, help="Maximum number of clusters. [default: 30]")
     ] = None,
     preset: Annotated[
         str,
@@ -25,7 +25,7 @@ def cluster(
             "--preset",
             "--clusters-preset",
             metavar="default|hypursuit1996",
-            help="The method: ours, or the paper's complete link.",
+            help="The method: Pagekin's default, or the complete link of the 1996 paper.",
         ),
     ] = "",
     settings: Annotated[
@@ -38,13 +38,17 @@ def cluster(
         str, typer.Option(metavar="hybrid|terms|links", help="With hypursuit1996: what makes pages similar.")
     ] = "",
     combine: Annotated[
-        str, typer.Option(metavar="max|mean|product|min", help="With hypursuit1996: F, which joins terms and links.")
+        str,
+        typer.Option(
+            metavar="max|mean|product|min",
+            help="With hypursuit1996: F, which combines the two similarities.",
+        ),
     ] = "",
     evaluate: Annotated[
         bool, typer.Option("--evaluate", help="Say how well methods agree with --directory; change nothing.")
     ] = False,
     directory: Annotated[
-        str, typer.Option(metavar="FILE|url-path|breadcrumbs", help="A tree to keep beside, or to compare with.")
+        str, typer.Option(metavar="FILE|url-path|breadcrumbs", help="A tree to store as well, or to compare with.")
     ] = "",
     depth: options.Depth = 3,
     mode: options.Mode = "lenient",
@@ -58,11 +62,11 @@ def cluster(
 ) -> None:
     """Put pages into clusters.
 
-    The clusters are kept in the collection, in place of those it has. `--similarity`, `--combine` and the settings
+    The clusters are stored in the collection and replace earlier ones. `--similarity`, `--combine` and the settings
     `links.*` mean the paper's method.
     """
     if evaluate and not directory:
-        fail("--evaluate needs --directory: what the clusters are compared with", USAGE)
+        fail("--evaluate compares clusters with a directory; give --directory", USAGE)
     chosen = clusters_of_options(
         preset, settings, max_clusters=max_clusters, similarity=similarity or None, combine=combine or None, seed=seed
     )

@@ -21,14 +21,15 @@ def browse_clusters(
     hierarchy: Annotated[
         str, typer.Option(metavar="TREE", help="Which tree: clusters, addresses, directory, or documents.")
     ] = "clusters",
-    tree: Annotated[bool, typer.Option("--tree", help="Show all that is below, not only the next level.")] = False,
+    tree: Annotated[bool, typer.Option("--tree", help="Show all levels below, not only the next.")] = False,
     documents: Annotated[
-        bool, typer.Option("--documents", help="Show documents of several pages: all, or one with all its pages.")
+        bool,
+        typer.Option("--documents", help="Show documents of several pages: all of them, or one with all its pages."),
     ] = False,
     save_names: Annotated[
         str,
         typer.Option(
-            metavar="FILE", help="Write the topics' names to a file, to be changed, and kept by --names of a build."
+            metavar="FILE", help="Write the topics' names to a file, which you can edit and give to --names of a build."
         ),
     ] = "",
     as_json: options.AsJson = False,
@@ -157,7 +158,7 @@ def find_node(whole: "collection_room.Whole", tree: "clusters.Tree", text: str) 
     asked = collection_room.Item(kind="document", url=text)
     homes = [home for page in whole.pages_of([asked])[:1] for home in tree.homes(page)]
     if not homes and tree.name == clusters.DOCUMENTS_TREE:
-        fail(f"{text} is a document of its own")
+        fail(f"{text} is a document of one page")
     if not homes:
         fail(f"{text} is in no cluster of '{tree.name}'")
     return int(homes[0])

@@ -36,7 +36,7 @@ def crawl(
         list[str] | None,
         typer.Option(
             metavar="FILE|URL",
-            help="Begin with these addresses, too: a list, a sitemap, an index of sitemaps or a robots.txt; repeatable.",
+            help="Also begin with these addresses: a list, a sitemap, an index of sitemaps or a robots.txt; repeatable.",
         ),
     ] = None,
     pages: Annotated[int, typer.Option(min=1, help="Number of pages to keep, over all runs.")] = 100,
@@ -120,7 +120,7 @@ def check_address(written: str) -> str:
     if address is None:
         fail(f"'{written}' is not an http(s) address; write for example https://docs.example/", USAGE)
     if sources.has_credentials(address):
-        fail("the address holds a name or password; the robot visits only what anyone may see", USAGE)
+        fail("the address contains a user name or password; the robot visits only public pages: leave it out", USAGE)
     return address
 
 

@@ -25,7 +25,7 @@ _STAGES = {"index", "text", "trees", "label"}
 @app.command()
 def demo(
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="DEMO.kin", help="The collection; built if it is not there.")
+        Path, typer.Option("--out", "-o", metavar="DEMO.kin", help="The collection; built if it does not exist.")
     ] = Path("demo.kin"),
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes the first free one from 8600 on.")] = 0,
     no_serve: Annotated[
@@ -33,7 +33,7 @@ def demo(
     ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
-    """Index the built-in demo web and serve it. As a web site, here, without a network."""
+    """Index the built-in demo web and serve it. As a web site on this machine; needs no internet."""
     if no_serve and open_browser:
         fail("--no-serve and --open exclude each other; give one of them", USAGE)
     if not _is_fresh(out):

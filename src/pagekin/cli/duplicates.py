@@ -21,10 +21,10 @@ def duplicates(
             help="Near-duplicates have this share of their words in common.",
         ),
     ] = 0.9,
-    limit: Annotated[int, typer.Option("-k", "--limit", min=1, help="Groups at most.")] = 20,
+    limit: Annotated[int, typer.Option("-k", "--limit", min=1, help="Maximum number of groups.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, all groups.")] = False,
 ) -> None:
-    """Show pages that say the same: mirrors, second names."""
+    """Show pages with the same text: mirrors and other copies."""
     index = similarity.RelatedIndex.open(collection)
     with progress_bar(as_json) as tell:
         groups = similarity.near_duplicates(index, common, lambda share: tell("comparing", share))

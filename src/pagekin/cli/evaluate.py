@@ -40,7 +40,7 @@ def evaluate(
         Path | None, typer.Option(metavar="FOLDER", help="Write a report: index.html, CSV, TOML, TREC files.")
     ] = None,
     no_cache: Annotated[
-        bool, typer.Option("--no-cache", help="Judge again what an earlier run judged, and keep nothing.")
+        bool, typer.Option("--no-cache", help="Ignore the cache of earlier runs, and cache nothing.")
     ] = False,
     as_json: options.AsJson = False,
 ) -> None:

@@ -43,7 +43,7 @@ def explain_gamma(
     workers: options.Threads = 0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what strategies make of one page.
+    """Show how strategies order pages around one page.
 
     As in the paper's Figure 2, the best and the worst strategy order the directory's pages.
     """

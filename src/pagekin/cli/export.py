@@ -41,7 +41,7 @@ def export(
     if files:
         if out or html:
             fail(
-                "--pages, --links, --gephi, --cdxj and --wacz name their own files; ask for pages to read by another command",
+                "--pages, --links, --gephi, --cdxj and --wacz name their own files; write --html pages with a separate command",
                 USAGE,
             )
         export_tables.export_tables(collection, files, as_json, quiet)
@@ -53,7 +53,7 @@ def export(
             USAGE,
         )
     if out is None:
-        fail("name the folder to write, by --out", USAGE)
+        fail("name the folder to write with --out", USAGE)
     index = open_undamaged(collection)
     plan = web.ExportPlan(out, k, min_similarity, other_sites, captured, threads_of(workers))
     with use_file(out, then=" Nothing was changed."), progress_bar(quiet) as tell:

@@ -13,7 +13,9 @@ from pagekin.cli.app import USAGE, fail, human_bytes, print_json, progress_bar, 
 LINK_SUFFIXES = (".parquet", ".csv", ".jsonl", ".graphml", ".gexf")
 Pages = Annotated[
     Path | None,
-    typer.Option("--pages", metavar="FILE", help="All pages, by Common Crawl's names: .parquet, .csv or .jsonl."),
+    typer.Option(
+        "--pages", metavar="FILE", help="All pages, with Common Crawl's column names: .parquet, .csv or .jsonl."
+    ),
 ]
 Links = Annotated[
     Path | None,
@@ -79,7 +81,7 @@ def say_left_out(left_out: "dict[str, int]") -> None:
 def open_copier(archives: "tuple[Path, ...] | list[Path] | None") -> "sources.RecordCopier":
     """Return what copies records from the archives that were given, or end with what is missing."""
     if not archives:
-        fail("records are copied from their archives: name these, or their folder, by --archives", USAGE)
+        fail("records are copied from their archives: name these, or their folder, with --archives", USAGE)
     return sources.RecordCopier(archives)
 
 

@@ -21,7 +21,7 @@ def fetch(
 ) -> None:
     """Copy a collection, or one of its shards, to this machine.
 
-    Every file is checked. What is there already is replaced in one commit, or stays as it was.
+    Every file is checked. An existing copy is replaced in one commit, or stays as it was.
     """
     with progress_bar(quiet) as tell:
         store.fetch(address, out, shard, tell)

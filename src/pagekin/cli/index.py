@@ -25,7 +25,7 @@ def index(
             help="Leave out the links of pages whose URL begins with this, e.g. http://directory.example/.",
         ),
     ] = None,
-    text: Annotated[bool, typer.Option(help="Make the words searchable, if they are not.")] = True,
+    text: Annotated[bool, typer.Option(help="Also make the full-text index, if it is missing.")] = True,
     workers: options.CoreThreads = 0,
     show: Annotated[
         bool, typer.Option("--show", help="Print the strategy with all its settings as TOML, and do nothing.")
@@ -41,7 +41,7 @@ def index(
         return
     prefixes = tuple(not_citing or [])
     if "" in prefixes:
-        fail("--not-citing: every URL begins with nothing; name the beginning of some", USAGE)
+        fail("--not-citing: the prefix is empty; give the beginning of some URLs", USAGE)
     left_out = (lambda corpus: _pages_under(corpus, prefixes)) if prefixes else None
     with progress_bar(quiet or as_json) as tell:
         report = engines.index_collection(collection, chosen, tell, workers, left_out, text, memory or store.NO_LIMIT)

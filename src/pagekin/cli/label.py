@@ -21,49 +21,53 @@ def label(
     target: options.Target,
     form: Annotated[
         str,
-        typer.Option("--format", metavar="FORM", help="summary, for people; json; sexpr, as the 1996 paper has it."),
+        typer.Option("--format", metavar="FORM", help="summary (for people), json, or sexpr (as in the 1996 paper)."),
     ] = "summary",
     part: Annotated[
         str, typer.Option(metavar="|".join(PARTS), help="Only what one abstraction function needs; json or sexpr.")
     ] = "",
     max_terms: Annotated[
         int | None,
-        typer.Option(min=0, max=100_000, help="Terms of each sub-cluster; the heaviest stay. [default: 500]"),
+        typer.Option(
+            min=0, max=100_000, help="Maximum number of terms of each sub-cluster; the heaviest stay. [default: 500]"
+        ),
     ] = None,
     max_clusters: Annotated[
-        int | None, typer.Option(min=1, max=1000, help="Sub-clusters; others are merged. [default: 30]")
+        int | None,
+        typer.Option(min=1, max=1000, help="Maximum number of sub-clusters; others are merged. [default: 30]"),
     ] = None,
     max_bytes: Annotated[
-        int | None, typer.Option(min=1, max=32_000_000, help="Size of the label as JSON. [default: 4,000,000]")
+        int | None, typer.Option(min=1, max=32_000_000, help="Maximum size of the label as JSON. [default: 4,000,000]")
     ] = None,
     add: Annotated[
         list[str] | None,
-        typer.Option(metavar="[ATTRIBUTE:]WORD", help="A term that leads here though no page holds it; repeatable."),
+        typer.Option(metavar="[ATTRIBUTE:]WORD", help="A term that leads here although no page holds it; repeatable."),
     ] = None,
     broader: Annotated[
         int,
         typer.Option(min=0, max=1000, help="Add this many broader terms of the heaviest words, from the thesaurus."),
     ] = 0,
     save: Annotated[
-        bool, typer.Option("--save", help="Keep the added terms (or none) in the collection's own label.")
+        bool,
+        typer.Option("--save", help="Store the added terms in the collection's label; without any, remove them."),
     ] = False,
 ) -> None:
     """Summarise a collection as its content label.
 
-    Without budgets and added terms this is the label that the collection publishes, or that a network's root has made.
+    Without budgets and added terms this is the label that the collection, or the network's root, publishes.
     """
     check_choice("--format", form, FORMATS)
     if part and (part not in PARTS or form == "summary"):
         fail(f"--part is one of {', '.join(PARTS)}, and needs --format json or sexpr", USAGE)
     budgets = (max_terms, max_clusters, max_bytes)
     if save and any(budget is not None for budget in budgets):
-        fail("--save keeps added terms; the published label has the budgets of the paper", USAGE)
+        fail("--save stores added terms only; leave out --max-terms, --max-clusters and --max-bytes", USAGE)
     corpus = None
     if routers.address_of(target) or _is_divided(store.open_kin(target)):
         if save or add or broader or any(budget is not None for budget in budgets):
             fail(
-                "routers, and collections in shards or with a delta, give the label that they have: budgets and added terms are "
-                "for collections in one piece",
+                "budgets and added terms need a collection in one piece; routers, and collections in shards or with a delta, "
+                "only show the label that they have",
                 USAGE,
             )
         with pagekin.open(target) as index:

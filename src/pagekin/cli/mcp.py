@@ -20,7 +20,7 @@ _PIECE = 20_000
 
 @app.command()
 def mcp(collection: options.IndexedCollection) -> None:
-    """Answer questions of language models. An MCP server on standard input and output: search, related, page."""
+    """Answer questions from language models. An MCP server on standard input and output: search, related, page."""
     if find_spec("mcp") is None:
         fail("the Model Context Protocol needs its SDK: pip install mcp", USAGE)
     make_server(collection).run("stdio")

@@ -21,9 +21,9 @@ def neighbours(
     k: options.RelatedCount = 10,
     min_similarity: options.MinSimilarity = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also for addresses that are known only by links to them.")
+        bool, typer.Option("--all", help="Also for addresses that are known only from links.")
     ] = False,
-    unfold: Annotated[bool, typer.Option("--unfold", help="Give near-duplicates as results of their own.")] = False,
+    unfold: Annotated[bool, typer.Option("--unfold", help="Write near-duplicates as separate results.")] = False,
     workers: options.CoreThreads = 0,
     quiet: options.Quiet = False,
 ) -> None:

@@ -33,7 +33,7 @@ NetworkFile = Annotated[Path, typer.Argument(metavar="NET", help="The network's 
 OtherPort = Annotated[
     int | None,
     typer.Option(
-        min=1, max=65535, help="Another port than network.toml says, for all nodes here, which must share one."
+        min=1, max=65535, help="Use this port instead of the one in network.toml; all nodes here must share one."
     ),
 ]
 
@@ -62,10 +62,11 @@ def init(
     ] = None,
     name: Annotated[str, typer.Option(help="The network's name; by default that of its folder.")] = "",
     min_pages: Annotated[
-        int, typer.Option(min=1, help="Pages of a host that make a site; smaller hosts share one.")
+        int, typer.Option(min=1, help="Minimum number of pages for a host to be a site; smaller hosts share one.")
     ] = 3,
     max_clusters: Annotated[
-        int | None, typer.Option(min=1, help="Clusters of a site, at most; small sites have fewer. [default: 30]")
+        int | None,
+        typer.Option(min=1, help="Maximum number of clusters of a site; small sites have fewer. [default: 30]"),
     ] = None,
     clusters_preset: options.ClustersPreset = "",
     cluster_settings: options.ClusterSetting = None,
@@ -75,21 +76,23 @@ def init(
     ] = 8700,
     port_each: Annotated[
         bool,
-        typer.Option("--port-each", help="A port for each node, not a path: then several processes can share them."),
+        typer.Option(
+            "--port-each", help="Give each node a port instead of a path, so that several processes can run them."
+        ),
     ] = False,
     _one_port: Annotated[bool, typer.Option("--one-port", hidden=True, help="As it is now by default.")] = False,
     processes: Annotated[int, typer.Option("--workers", min=0, help="Processes that build; 0 means one per core.")] = 0,
     replace: Annotated[
-        bool, typer.Option("--replace", help="Write a network file anew that is there; sites that fit are kept.")
+        bool, typer.Option("--replace", help="Overwrite an existing network file; unchanged sites are kept.")
     ] = False,
     base_url: options.BaseUrls = None,
     limit: options.Limit = None,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Divide web archives into sites, build these, and write the network file with routers above them.
+    """Divide web archives into sites, build them, and write a network file.
 
-    If it is stopped, even by a kill, the same command goes on: sites that are whole are kept.
+    If it is stopped, even killed, run the same command again: finished sites are kept.
     """
     from pagekin.cli.network_init import NetworkPlan, init_network
 
@@ -97,7 +100,7 @@ def init(
     clusters = clusters_of_options(clusters_preset, cluster_settings, max_clusters=max_clusters)
     url, fault = routers.clean_node_url(f"http://{f'[{host}]' if ':' in host else host}:{port}/")
     if fault or url.count("/") > 3 or not host:
-        fail(f"--host: '{host}' is no host, such as 127.0.0.1 or search.example.org", USAGE)
+        fail(f"--host: '{host}' is not a host, such as 127.0.0.1 or search.example.org", USAGE)
     with check_option("--set-limit"):
         limits = sources.parse_limits(sources.Limits, limit or [])
     plan = NetworkPlan(
@@ -108,7 +111,7 @@ def init(
         with progress_bar(quiet or as_json) as tell:
             report = init_network(archives, out, plan, tell)
     except KeyboardInterrupt:
-        say("pagekin: stopped; the same command goes on from here.", err=True)
+        say("pagekin: stopped; run the same command again to continue.", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
         print_json(_summary(report))
@@ -136,7 +139,7 @@ def _summary(report: Any) -> dict[str, Any]:
 @network.command()
 def show(
     path: NetworkFile,
-    sites: Annotated[bool, typer.Option(help="Show the sites, too, not only the routers.")] = True,
+    sites: Annotated[bool, typer.Option(help="Show sites as well as routers.")] = True,
     as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
 ) -> None:
     """Show the tree of a network: names, levels, pages and addresses."""
@@ -202,14 +205,14 @@ def up(
         typer.Option("--workers", min=0, help="Processes; 0 means one per core. Nodes that share a port run in one."),
     ] = 1,
     only: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="Run these nodes alone; repeatable. Others run elsewhere.")
+        list[str] | None, typer.Option(metavar="NAME", help="Run only these nodes; repeatable. Others run elsewhere.")
     ] = None,
     on: Annotated[str, typer.Option(metavar="HOST", help="Run the nodes whose address names this host.")] = "",
     refresh: Annotated[float, typer.Option(min=0.5, help="Seconds between two requests for fresh labels.")] = 60.0,
     port: OtherPort = None,
     replay: options.Replay = "",
 ) -> None:
-    """Run the routers and sites of a network until Ctrl-C: all that run here, or some."""
+    """Run the routers and sites of a network until Ctrl-C."""
     net = _load_at_port(path, port)
     for warning in net.warnings:
         say(f"warning: {warning}", err=True)
@@ -234,13 +237,13 @@ def _tell(line: str) -> None:
 @network.command()
 def status(
     path: NetworkFile,
-    seconds: Annotated[float, typer.Option(min=0.1, max=60, help="Seconds to wait for each.")] = 3.0,
+    seconds: Annotated[float, typer.Option(min=0.1, max=60, help="Seconds to wait for each node.")] = 3.0,
     port: OtherPort = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say who is up and ready: levels, label sizes and ages, pages, last errors. Exit code 3 while something is wrong.
+    """Show which nodes are up and ready, with label sizes and ages, pages and last errors. Exit code 3 while something is wrong.
 
-    A router is ready when it knows what all below it hold.
+    A router is ready when it has the labels of everything below it.
     """
     net = _load_at_port(path, port)
     rows = routers.ask_health(net, seconds)

@@ -78,7 +78,7 @@ BaseUrls = Annotated[
     ),
 ]
 AllCaptures = Annotated[bool, typer.Option(help="Keep every capture of a URL, not only the newest.")]
-Strict = Annotated[bool, typer.Option(help="Fail (exit 3) on damaged records instead of stepping over them.")]
+Strict = Annotated[bool, typer.Option(help="Fail (exit 3) on damaged records instead of skipping them.")]
 Parser = Annotated[str, typer.Option(metavar="fast|strict", help="How to read HTML; strict is slow.")]
 Memory = Annotated[
     Any,
@@ -102,7 +102,7 @@ Content = Annotated[
     list[str] | None,
     typer.Option(
         metavar="SELECTOR",
-        help="Take words and links only from this region of a page, e.g. main; the first that it has.",
+        help="Read words and links only from this region of a page, e.g. main; repeatable, the first match is used.",
     ),
 ]
 Obey = Annotated[
@@ -114,22 +114,24 @@ Obey = Annotated[
 ]  # fmt: skip
 MaxPerHost = Annotated[
     int,
-    typer.Option(min=0, metavar="N", help="Keep so many addresses of each host, those of least hash; 0: all."),
+    typer.Option(
+        min=0, metavar="N", help="Keep at most this many addresses of each host, those with the lowest hashes; 0: all."
+    ),
 ]
 Replace = Annotated[
-    bool, typer.Option("--replace", help="Write over a collection of other sources; without it, that is refused.")
+    bool, typer.Option("--replace", help="Overwrite a collection of other sources; without this, it is refused.")
 ]
 
 OptOuts = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Addresses and hosts, one a line, to leave out of the collection for good; later builds and updates do, too.",
+        help="Addresses and hosts, one per line, to leave out permanently: now and in later builds and updates.",
     ),
 ]
 Updatable = Annotated[
     bool | None,
-    typer.Option(help="Keep what was read, for pagekin update. [default: as the collection did so far, or not]"),
+    typer.Option(help="Keep what was read, for pagekin update. [default: as before; for a new collection, no]"),
 ]
 
 # -- of what indexes and clusters ---------------------------------------------------------------------------------------
@@ -154,7 +156,7 @@ ClustersPreset = Annotated[
     typer.Option(
         "--clusters-preset",
         metavar="default|hypursuit1996",
-        help="How clusters are made: our way, or the paper's complete link.",
+        help="How to make clusters: Pagekin's default, or the complete link of the 1996 paper.",
     ),
 ]
 ClusterSetting = Annotated[
@@ -169,7 +171,7 @@ KeptNames = Annotated[
     typer.Option(
         "--names",
         metavar="FILE",
-        help="Names that topics keep, or that you gave them: see `pagekin clusters --save-names`.",
+        help="Names for topics, kept or your own: a file from `pagekin clusters --save-names`.",
     ),
 ]
 
@@ -182,10 +184,10 @@ Target = Annotated[
 QueryText = Annotated[
     str, typer.Argument(metavar="QUERY", help='Words, title:word, "a phrase", OR, NOT; all must match.')
 ]
-Most = Annotated[int, typer.Option("-k", "--limit", min=1, max=10_000, help="Results at most.")]
-PageNumber = Annotated[int, typer.Option("--page", min=1, metavar="N", help="Which page of -k results: 2 is the next.")]
+Most = Annotated[int, typer.Option("-k", "--limit", min=1, max=10_000, help="Maximum number of results.")]
+PageNumber = Annotated[int, typer.Option("--page", min=1, metavar="N", help="Which page of -k results; 2 is the next.")]
 Deadline = Annotated[
-    float, typer.Option(min=0.05, max=120, help="Seconds to wait for a network; the answer says what is missing then.")
+    float, typer.Option(min=0.05, max=120, help="Seconds to wait for a network; the answer then says what is missing.")
 ]
 Site = Annotated[str, typer.Option(metavar="HOST", help="Only pages of this host and its subdomains: cornell.edu.")]
 Since = Annotated[str, typer.Option(metavar="DATE", help="Only pages of this day or later: 1996-12-01.")]
@@ -199,7 +201,7 @@ Replay = Annotated[
     typer.Option(
         "--replay", metavar="PATTERN",
         help="Where a web archive shows captures, e.g. https://archive.example/web/{timestamp}/{url}: pages link there "
-        "in place of the live web.",
+        "instead of the live web.",
     ),
 ]  # fmt: skip
 
@@ -228,15 +230,15 @@ DirectoryName = Annotated[
         metavar="FILE|url-path|breadcrumbs", help="A table of addresses and paths, or the collection's own tree."
     ),
 ]
-Depth = Annotated[int, typer.Option(min=2, max=10, help="Levels of the tree; what is deeper is collapsed.")]
+Depth = Annotated[int, typer.Option(min=2, max=10, help="Levels of the tree; deeper ones are collapsed.")]
 Mode = Annotated[str, typer.Option(metavar="lenient|strict", help="Pages listed above that depth: pad, or leave out.")]
 Classes = Annotated[str, typer.Option(metavar="primary|all", help="Pages in several classes: the deepest, or all.")]
-Loose = Annotated[bool, typer.Option("--loose", help="Match addresses also if scheme, last slash or capitals differ.")]
+Loose = Annotated[bool, typer.Option("--loose", help="Match addresses even if scheme, final slash or case differ.")]
 OwnPages = Annotated[
     list[str] | None,
     typer.Option(
         "--directory-pages", metavar="PREFIX",
-        help="The directory's own pages, by the beginning of their URLs: their links are left out; not judged.",
+        help="The directory's own pages, by the beginning of their URLs: their links do not count, and they are not judged.",
     ),
 ]  # fmt: skip
 Strategies = Annotated[str, typer.Option(metavar="FILE", help="TOML with a table [NAME] per strategy.")]

@@ -21,7 +21,7 @@ def page(
     deadline: options.Deadline = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON, everything in full.")] = False,
 ) -> None:
-    """Show what was understood of a page. Title, words by attribute, anchors out and in with their windows, regions."""
+    """Show what was read from a page. Title, words by attribute, anchors out and in with their windows, regions."""
     with pagekin.open(target) as index:
         about = index.page(url, _MOST_INLINKS if as_json else _SHOWN, deadline=deadline)
     if as_json:

@@ -17,7 +17,7 @@ def plan(
     sources: options.SomeSources = None,
     out: Annotated[
         Path,
-        typer.Option(metavar="SITE.kin", help="Where the collection is to be: the disk that is free there is told."),
+        typer.Option(metavar="SITE.kin", help="Where the collection will be; its free disk space is shown."),
     ] = Path("site.kin"),
     preset: options.Preset = "",
     base_url: options.BaseUrls = None,
@@ -32,13 +32,16 @@ def plan(
     pages: Annotated[
         float | None,
         typer.Option(
-            min=1, max=1e12, callback=options.refuse_nan, help="Estimate for so many pages like these, e.g. 3e9."
+            min=1,
+            max=1e12,
+            callback=options.refuse_nan,
+            help="Estimate for this many pages of the same kind, e.g. 3e9.",
         ),
     ] = None,
     cores: Annotated[int, typer.Option(min=1, help="Cores of the cluster of --engine spark.")] = 64,
     as_json: options.AsJson = False,
 ) -> None:
-    """Say what a build will cost: time, memory, disk.
+    """Estimate the time, memory and disk space of a build.
 
     Two samples of the sources are built in the temporary folder, and the cost of the whole is estimated from what they take:
     of a build here, or of one on a Spark cluster. Sources of a few MB are built whole. Without sources, --engine spark and
@@ -46,7 +49,7 @@ def plan(
     """
     check_choice("--engine", engine, options.ENGINES)
     if not sources and not (engine == "spark" and pages):
-        fail("name the sources; only --engine spark --pages NUMBER can do without", USAGE)
+        fail("name the sources (only --engine spark with --pages NUMBER needs none)", USAGE)
     wanted = clusters.ClusterSettings() if with_clusters else None
     if sources:
         chosen = bags.choose_strategy(preset, "", [])

@@ -101,7 +101,7 @@ def keep_what_was_read(out: Path) -> Iterator[None]:
     except KeyboardInterrupt:
         if not store.can_be_resumed(out):
             raise
-        say("pagekin: stopped; what was read is kept, and the same command goes on from there.", err=True)
+        say("pagekin: stopped; what was read is kept. Run the same command again to continue.", err=True)
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -115,7 +115,7 @@ def parse_base_urls(settings: list[str]) -> tuple[dict[str, str], str]:
             folder, url = "", setting
         address = hypertext.canonical_url(url)
         if address is None:
-            fail(f"--base-url: '{url}' is no http(s) address, for example https://www.example.org/", USAGE)
+            fail(f"--base-url: '{url}' is not an http(s) address, such as https://www.example.org/", USAGE)
         if folder:
             bases[folder] = address
         else:

@@ -15,13 +15,13 @@ from pagekin.cli.questions import print_missing
 def refine(
     target: options.Target,
     terms: Annotated[list[str], typer.Argument(metavar="TERM...", help="The words of the question.")],
-    count: Annotated[int, typer.Option("-k", "--limit", min=1, max=1000, help="Terms in each list, at most.")] = 8,
+    count: Annotated[int, typer.Option("-k", "--limit", min=1, max=1000, help="Maximum number of terms in each list.")] = 8,
     preset: Annotated[
         str,
-        typer.Option(metavar="|".join(options.PRESETS), help="By what pages are about, or as in 1996 by terms of sub-clusters."),
+        typer.Option(metavar="|".join(options.PRESETS), help="Use what pages are about, or (1996) the terms of sub-clusters."),
     ] = "default",
     workers: Annotated[
-        int, typer.Option(min=0, help="Threads, for a collection that does not keep what its pages are about; 0: one per core.")
+        int, typer.Option(min=0, help="Threads, needed only if the collection was built without clusters; 0: one per core.")
     ] = 0,
     deadline: options.Deadline = 5.0,
     as_json: options.AsJson = False,

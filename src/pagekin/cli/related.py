@@ -21,7 +21,8 @@ _STANDARD_INPUT = "the page"
 def related(
     target: options.Target,
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="[URL]...", help="Pages; several are asked about together.")
+        list[str] | None,
+        typer.Argument(metavar="[URL]...", help="Pages; for several, the pages related to all of them."),
     ] = None,
     html: Annotated[
         str,
@@ -37,10 +38,10 @@ def related(
     min_similarity: options.MinSimilarity = None,
     wish: options.Wish = "",
     exact: Annotated[
-        bool, typer.Option("--exact", help="Compare with every page, not only the likeliest; slower.")
+        bool, typer.Option("--exact", help="Compare with every page, not only the best candidates; slower.")
     ] = False,
     estimate: Annotated[
-        bool, typer.Option("--estimate", help="Compare signatures alone; gives 95 % error bounds.")
+        bool, typer.Option("--estimate", help="Compare only signatures; gives 95 % error bounds.")
     ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Say why: signals, shared terms and citing pages.")
@@ -52,16 +53,18 @@ def related(
     since: options.Since = "",
     until: options.Until = "",
     language: options.Language = "",
-    unfold: Annotated[bool, typer.Option("--unfold", help="Show near-duplicates as results of their own.")] = False,
-    ask: Annotated[int, typer.Option(min=1, max=1_000, help="Children to ask at each router, the most promising.")] = 4,
+    unfold: Annotated[bool, typer.Option("--unfold", help="Show near-duplicates as separate results.")] = False,
+    ask: Annotated[
+        int, typer.Option(min=1, max=1_000, help="Ask this many children at each router, the most promising.")
+    ] = 4,
     deadline: options.Deadline = 5.0,
     as_json: options.AsJson = False,
 ) -> None:
     """Show the pages related to a page, and why."""
     if bool(urls) == bool(html):
-        fail("name the pages to ask about, or give a file by --html (- is standard input)", USAGE)
+        fail("name the pages to ask about, or give a file with --html (- is standard input)", USAGE)
     if address and not html:
-        fail("--url says where the page of --html stands; without --html just name the page", USAGE)
+        fail("--url gives the address of the page of --html; without --html just name the page", USAGE)
     if exact and estimate:
         fail("--exact compares bags and --estimate signatures; give one of them", USAGE)
     if wish:
@@ -140,7 +143,7 @@ def print_related(answer: "collection.Answer", html: str = "") -> None:
     if answer.subjects or html:
         say()
     if not answer.results and not answer.note:
-        say("No page is related to it as asked.")
+        say("No related page matches these options.")
     for hit in answer:
         _print_hit(hit)
     if answer.note:

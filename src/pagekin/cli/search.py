@@ -21,7 +21,9 @@ _MOST_ITEMS = 1_000
 From = Annotated[
     str,
     typer.Option(
-        "--from", metavar="FILE", help="The results so far, as --json of these verbs prints them; - is standard input."
+        "--from",
+        metavar="FILE",
+        help="The results so far: the --json output of such a command; - is standard input.",
     ),
 ]
 
@@ -36,9 +38,9 @@ def search(
     since: options.Since = "",
     until: options.Until = "",
     language: options.Language = "",
-    ask: Annotated[int, typer.Option(min=0, help="Children to ask at each router, the most promising; 0: all.")] = 0,
+    ask: Annotated[int, typer.Option(min=0, help="Ask this many children at each router, the most promising; 0: all.")] = 0,
     routing: Annotated[
-        str, typer.Option(metavar="filters|terms|all", help="What children are chosen by; terms is the 1996 paper's way.")
+        str, typer.Option(metavar="filters|terms|all", help="How to choose children; terms is the method of the 1996 paper.")
     ] = "filters",
     deadline: options.Deadline = 5.0,
     csv: Annotated[str, typer.Option("--csv", metavar="FILE", help="Write the results as CSV; - is standard output.")] = "",
@@ -51,7 +53,7 @@ def search(
 ) -> None:  # fmt: skip
     """Search a collection or a network.
 
-    The answer names the services that were asked and those that were not, with the reasons, and what may be missing.
+    The answer lists the services that were asked, those that were not and why, and what may be missing.
     """
     check_choice("--routing", routing, _ROUTINGS)
     if warc is not None and not warc.name.endswith(".warc.gz"):
@@ -109,7 +111,7 @@ def select(
 ) -> None:
     """Keep the results that match.
 
-    Without --from these are all children: the sub-clusters of a collection, the children of a router, which filters leave in.
+    Without --from it chooses among the sub-clusters of a collection or the children of a router; filters do not remove these.
     """
     with pagekin.open(target) as index:
         answer = index.select(
@@ -127,7 +129,8 @@ def expand(
     limit: options.Most = 100,
     page: options.PageNumber = 1,
     each: Annotated[
-        int, typer.Option(min=0, max=10_000, metavar="N", help="Documents of each sub-cluster, at most; 0: all.")
+        int,
+        typer.Option(min=0, max=10_000, metavar="N", help="Maximum number of documents of each sub-cluster; 0: all."),
     ] = 0,
     site: options.Site = "",
     since: options.Since = "",
@@ -138,7 +141,7 @@ def expand(
 ) -> None:
     """Go one step down.
 
-    Shows the matching children of those results that match: documents of a collection's sub-clusters, children of routers.
+    Shows the matching children of the results that match: documents of a collection's sub-clusters, or children of routers.
     """
     with pagekin.open(target) as index:
         answer = index.expand(
@@ -152,7 +155,7 @@ def expand(
 def suggest(
     target: options.Target,
     query: Annotated[
-        str, typer.Argument(metavar="[QUERY]", help="Documents like its best hits are suggested; or use --from.")
+        str, typer.Argument(metavar="[QUERY]", help="Suggest documents similar to its best hits; or use --from.")
     ] = "",
     results: From = "",
     limit: options.Most = 10,
@@ -160,7 +163,7 @@ def suggest(
         str,
         typer.Option(
             metavar="|".join(options.PRESETS),
-            help="Related and central pages, or as in 1996 all documents of the sub-clusters.",
+            help="Related and central pages, or (1996) all documents of the sub-clusters.",
         ),
     ] = "default",
     site: options.Site = "",
@@ -170,9 +173,9 @@ def suggest(
     deadline: options.Deadline = 5.0,
     as_json: options.AsJson = False,
 ) -> None:
-    """Suggest documents like those found.
+    """Suggest documents similar to results.
 
-    They come from the same sub-clusters and from related pages. Filters are for the suggested documents alone.
+    They come from the same sub-clusters and from related pages. Filters apply only to the suggested documents.
     """
     check_choice("--preset", preset, options.PRESETS)
     if bool(query) == bool(results):
@@ -194,4 +197,4 @@ def _read_results(file: str) -> "tuple[collection.Hit, ...] | None":
     try:
         return msgspec.json.decode(raw, type=collection.Answer).results[:_MOST_ITEMS]
     except (msgspec.MsgspecError, UnicodeError) as error:
-        fail(f"{file} holds no answer as --json prints it: {error}")
+        fail(f"{file} is not the --json output of a search: {error}")

@@ -19,16 +19,16 @@ from pagekin.errors import PagekinError
 def serve(
     collection: Annotated[Path, typer.Argument(metavar="SITE.kin", help="A collection.")],
     host: Annotated[
-        str, typer.Option(help="The address to listen at; 0.0.0.0 means all of this machine.")
+        str, typer.Option(help="The address to listen at; 0.0.0.0 means all addresses of this machine.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 8600,
-    name: Annotated[str, typer.Option(help="Its name in a network; by default that of the collection.")] = "",
+    name: Annotated[str, typer.Option(help="Its name in a network; by default the collection's name.")] = "",
     processes: Annotated[int, typer.Option("--workers", min=1, max=64, help="Processes that answer.")] = 1,
     public_url: Annotated[
         str,
         typer.Option(
             metavar="URL",
-            help="The address at which browsers reach it, if a proxy stands in front, e.g. https://find.example/below/.",
+            help="The address that browsers use, if a proxy is in front, e.g. https://find.example/below/.",
         ),
     ] = "",
     replay: options.Replay = "",
@@ -64,7 +64,7 @@ def serve_collection(
     def ready() -> None:
         tell(address, len(leaf.whole.pages))
         if public:
-            say(f"For browsers: {public}/   (the proxy passes on what is asked below it, without the path)")
+            say(f"For browsers: {public}/   (the proxy must pass requests on without the path)")
         sys.stdout.flush()  # who reads it through a pipe is waiting
 
     routers.run_leaf(leaf, place, processes, ready, partial(web.web_app, public, pattern))

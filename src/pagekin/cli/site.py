@@ -25,12 +25,12 @@ def site(
         ),
     ],
     base_url: Annotated[
-        str, typer.Option(metavar="URL", help="The address of the folder's root, if the pages do not tell it.")
+        str, typer.Option(metavar="URL", help="The address of the folder's root, if the pages do not contain it.")
     ] = "",
     content: options.Content = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="GLOB", help="Leave pages alone, by their paths: 'drafts/*', 'genindex*'; repeatable."),
+        typer.Option(metavar="GLOB", help="Do not change pages with such paths: 'drafts/*', 'genindex*'; repeatable."),
     ] = None,
     count: Annotated[
         int | None, typer.Option("-k", "--limit", min=0, max=100, help="Related pages per page (default 5).")
@@ -38,47 +38,49 @@ def site(
     settings: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.toml", help=f"Pins, exclusions and more (default ./{sites.SETTINGS_FILE}, if it is there)."
+            metavar="FILE.toml", help=f"Pins, exclusions and more (default ./{sites.SETTINGS_FILE}, if it exists)."
         ),
     ] = None,
     collection: Annotated[
         Path | None,
-        typer.Option(metavar="SITE.kin", help="Keep the collection here (default: a folder for caches; beside --out)."),
+        typer.Option(
+            metavar="SITE.kin", help="Keep the collection here (default: a cache folder; for a URL, beside --out)."
+        ),
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FOLDER", help="Of a URL: the folder to write (default pagekin-HOST)."),
+        typer.Option("--out", "-o", metavar="FOLDER", help="For a URL: the folder to write (default pagekin-HOST)."),
     ] = None,
     pages: Annotated[
-        int | None, typer.Option(min=1, help=f"Of a URL: the number of pages to visit (default {_PAGES}).")
+        int | None, typer.Option(min=1, help=f"For a URL: the number of pages to visit (default {_PAGES}).")
     ] = None,
     delay: Annotated[
         float | None,
         typer.Option(
-            min=0, callback=options.refuse_nan, help=f"Of a URL: seconds between two requests (default {_DELAY:g})."
+            min=0, callback=options.refuse_nan, help=f"For a URL: seconds between two requests (default {_DELAY:g})."
         ),
     ] = None,
     contact: Annotated[
-        str, typer.Option(metavar="MAIL|URL", help="Of a URL: how the owners of the site can reach you.")
+        str, typer.Option(metavar="MAIL|URL", help="For a URL: how the owners of the site can reach you.")
     ] = "",
     allow: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="RANGE", help="Of a URL: allow addresses that are not public: loopback, private ...; repeatable."
+            metavar="RANGE", help="For a URL: allow addresses that are not public: loopback, private ...; repeatable."
         ),
     ] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Take out all that was written, to the last byte.")] = False,
+    undo: Annotated[bool, typer.Option("--undo", help="Remove everything that was written, to the last byte.")] = False,
     workers: options.Workers = 0,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Write related pages and search into a site's folder.
 
-    Each page has plain links to its related pages in a marked place; a search box, topics, llms.txt and the data as JSON
-    stand beside them. It works on any web server, also below a path. Run it after each build of the site.
+    Each page gets plain links to its related pages; the folder gets a search box, topics, llms.txt and the data as JSON.
+    It works on any web server, also below a path. Run it after each build of the site.
 
-    With a URL, a robot visits the site politely, and the same is written into a folder of its own, with a script that shows the
-    lists: copy it to the site, and add a line to its pages.
+    With a URL, a robot visits the site politely, and everything is written into a new folder, with a script that shows the
+    lists: copy the folder to the site, and add a line to its pages.
     """
     is_address = target.lower().startswith(("http://", "https://"))
     file = settings or Path(sites.SETTINGS_FILE)
@@ -93,7 +95,7 @@ def site(
     if is_address:
         if undo or base_url:
             fail(
-                "--undo and --base-url are for a site's folder; what is written for a URL lies in a folder of its own",
+                "--undo and --base-url need a site's folder; for a URL, everything is in a separate folder that you can delete",
                 USAGE,
             )
         address = check_address(target)
@@ -110,13 +112,13 @@ def site(
         return
     if out or pages or delay is not None or contact or allow:
         fail(
-            "--out, --pages, --delay, --contact and --allow are for a site that is visited: name its http(s) address",
+            "--out, --pages, --delay, --contact and --allow need the http(s) address of a site to visit",
             USAGE,
         )
     plan = sites.SitePlan(Path(target), chosen, collection, workers)
     if undo:
         if content or exclude or base_url or count is not None:
-            fail("--undo takes all out; other options have no use with it", USAGE)
+            fail("--undo removes everything that was written; leave out the other options", USAGE)
         _undo(plan, as_json, quiet)
     else:
         _publish_folder(plan, as_json, quiet)

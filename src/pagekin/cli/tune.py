@@ -77,13 +77,13 @@ def tune(
     """
     check_choice("--for", wish, ("", "kin", "see-also"))
     if bags and (wish or not directory):
-        fail("--bags needs --directory, and no --for: the settings of the bags are for all wishes", USAGE)
+        fail("--bags needs --directory and excludes --for, because the settings of bags do not depend on it", USAGE)
     if wish != "see-also" and not directory:
         fail("give --directory FILE|url-path|breadcrumbs to tune for kin, or --for see-also", USAGE)
     if wish == "see-also" and directory:
         fail("--for see-also is judged by see-also lists or hidden links; leave --directory out", USAGE)
     if tries and not bags:
-        fail("--tries belongs to --bags", USAGE)
+        fail("--tries needs --bags", USAGE)
     corpus = hypertext.Corpus.open(collection)
     tree = open_directory(corpus, directory, depth, mode, classes, loose) if directory else None
     done: evaluation.Tuning | evaluation.SignalTuning

@@ -32,36 +32,36 @@ def update(
     collection: Updated,
     sources: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[SOURCE]...", help="New WARC, ARC or WACZ files; folders of HTML, which replace themselves."),
+        typer.Argument(metavar="[SOURCE]...", help="New WARC, ARC or WACZ files; folders of HTML replace their earlier state."),
     ] = None,
     remove: Annotated[
         list[str] | None,
-        typer.Option(metavar="URL", help="Leave this page out for good, with its other names; repeatable."),
+        typer.Option(metavar="URL", help="Permanently leave out this page, with its aliases; repeatable."),
     ] = None,
     remove_site: Annotated[
         list[str] | None,
-        typer.Option(metavar="HOST", help="Leave out all pages of a host and its subdomains for good; repeatable."),
+        typer.Option(metavar="HOST", help="Permanently leave out all pages of a host and its subdomains; repeatable."),
     ] = None,
     remove_from: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The same for the addresses and hosts of a file, one a line.")
+        Path | None, typer.Option(metavar="FILE", help="The same for the addresses and hosts in a file, one per line.")
     ] = None,
     expire: Annotated[
         Any,
         typer.Option(
             metavar="AGE", parser=parse_age,
-            help="Leave out pages that were not seen for so long: 90d, 12w, 1y. They come back when they are seen again.",
+            help="Leave out pages that were not seen for this long: 90d, 12w, 1y. They return when they are seen again.",
         ),
     ] = None,
     delta: Annotated[
-        bool, typer.Option("--delta", help="Put the update beside the collection, also if that is small or the update large.")
+        bool, typer.Option("--delta", help="Write a delta beside the collection, even if it is small or the update large.")
     ] = False,
     merge: Annotated[
-        bool, typer.Option("--merge", help="Make the collection anew, also if it is large and the update small.")
+        bool, typer.Option("--merge", help="Rebuild the collection, even if it is large and the update small.")
     ] = False,
     erase: Annotated[
         bool,
         typer.Option(
-            "--erase", help="Erase the bytes of what is removed, now or earlier: makes the collection anew."
+            "--erase", help="Erase the bytes of what is removed, now or earlier; this rebuilds the collection."
         ),
     ] = False,
     base_url: options.BaseUrls = None,
@@ -70,12 +70,12 @@ def update(
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:  # fmt: skip
-    """Take new, changed and gone pages into a collection.
+    """Add new and changed pages to a collection, and remove others.
 
-    Only the new sources are read. A small update of a large collection is put into a delta beside it; otherwise all is made anew
-    from what the collection keeps. A later answer that a page is gone (404, 410) removes it. What is removed stays out of later
-    builds and updates. In a delta it is in no answer any more, and its bytes go with `compact` or --erase. Servers move to the
-    new state by themselves.
+    Only the new sources are read. A small update of a large collection is written as a delta beside it; otherwise the collection
+    is rebuilt from what it keeps. Pages that are gone (404, 410) in the new sources are removed. Pages that you remove stay out
+    of later builds and updates. With a delta they disappear from all answers at once; `compact` or --erase deletes their bytes.
+    Running servers switch to the new state automatically.
     """
     if not (sources or remove or remove_site or remove_from or expire or erase):
         fail(
@@ -83,7 +83,7 @@ def update(
             USAGE,
         )
     if delta and (merge or erase):
-        fail("--delta leaves the collection as it is; --merge and --erase make it anew: give one of them", USAGE)
+        fail("--delta leaves the collection as it is; --merge and --erase rebuild it: give only one of them", USAGE)
     with check_option("--remove"):
         named = hypertext.OptOuts.named(remove or [])
     with check_option("--remove-site"):
@@ -120,7 +120,7 @@ def compact(
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Make a collection anew from what it keeps. The bytes are those of a build of all its sources, by the same settings."""
+    """Rebuild a collection from what it keeps. The result is the same as a build of all its sources with the same settings."""
     with keep_what_was_read(collection), progress_bar(quiet or as_json) as tell:
         report = engines.compact_collection(
             collection, workers=workers or hypertext.default_workers(), memory=memory or store.NO_LIMIT, progress=tell,

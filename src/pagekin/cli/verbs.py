@@ -6,7 +6,7 @@ from typing import Any
 from typer.core import TyperGroup
 
 GROUPS = {
-    "What one does first": "demo build search related serve",
+    "Start here": "demo build search related serve",
     "Look further": "clusters page info suggest refine select expand duplicates bag label summary",
     "Make and keep collections": "update compact fetch crawl plan read index cluster check compile",
     "Use answers elsewhere": "site mcp neighbours export",

@@ -150,7 +150,7 @@ def _session(master: str) -> Iterator[Any]:
         yield session
     except (PySparkException, Py4JError) as error:
         raise SparkError(
-            f"The Spark job failed: {_short(error)} What was read is kept, and the same command goes on from there.",
+            f"The Spark job failed: {_short(error)} What was read is kept; run the same command again to continue.",
             str(error),
         ) from error
     finally:

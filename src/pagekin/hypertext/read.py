@@ -210,7 +210,7 @@ def read_parts(
         units = _unsplit(units, journal.whole)
         report.units, report.units_before = len(units), sum(map(journal.is_read, range(len(units))))
         if journal.parts and not plan.read_already:
-            note(f"goes on: {report.units_before:,} of {report.units:,} pieces were read before")
+            note(f"continuing: {report.units_before:,} of {report.units:,} pieces were already read")
         _note_read_elsewhere(plan, journal)
         _read(plan, units, journal, folder, report, progress)
         while wrong := _misplaced(units, journal.stops):

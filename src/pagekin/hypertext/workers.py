@@ -214,7 +214,7 @@ class WorkerPool:
         if worker.process.exitcode != -_ALARM:
             raise WorkerError(
                 "A reading process ended unexpectedly; if it was killed for lack of memory, use fewer --workers. "
-                "The collection is as it was, and the command goes on from the parts that were read."
+                "The collection is as it was. Run the same command again to continue from what was read."
             )
         item, taking = divmod(worker.shared.value, 2)
         known = worker.current is not None and worker.current.careful and item >= 0

@@ -34,4 +34,4 @@ def tell_watches(state: Compiling) -> None:
         what = (
             f"about {state.seconds_left:.0f} seconds" if state.processes else "waiting for another program that does so"
         )
-        _log.warning("compiling %d kernels, this once: %s", state.kernels, what)
+        _log.warning("compiling %d kernels, only this once: %s", state.kernels, what)

@@ -265,7 +265,7 @@ class KinWriter:
             raise DiskFullError(
                 f"{self.path} could not be written: {describe_full(error, self.path)}. It is as it was before; "
                 "make room on the disk and run the command again."
-                + (" It goes on from what was read, which is kept." if kept else "")
+                + (" It continues from what was read, which is kept." if kept else "")
             ) from error
 
     def _leave_resume_folder(self, error: BaseException | None) -> None:
