@@ -84,7 +84,8 @@ def _page(
         assert 0 <= href < len(hrefs)
         assert len(hrefs[href]) <= limits.url_bytes
         hrefs[href].decode("utf-8")
-        assert flags >> 1 in list(AnchorKind)
+        assert flags >> 1 & 7 in list(AnchorKind)
+        assert flags < 32
     _about(html, row, raw, len(hrefs))
     return PageRead(
         folded, attributes, boundaries,

@@ -17,7 +17,16 @@ from pagekin.bags.bags import Bags
 from pagekin.bags.build import keep, merge, window_rules, write_sketches
 from pagekin.bags.epoch import EpochColumns
 from pagekin.bags.frequencies import Frequencies
-from pagekin.bags.furniture import EpochJudge, HostLinks, LinkUse, classify_by_epoch, hash_names, host_hashes
+from pagekin.bags.furniture import (
+    LABELS,
+    EpochJudge,
+    HostLinks,
+    LinkUse,
+    classify_by_epoch,
+    hash_names,
+    host_hashes,
+    mark_sequences,
+)
 from pagekin.bags.graph import LinkColumns, link_weights, write_links
 from pagekin.bags.link_pairs import DocumentLinks, find_links
 from pagekin.bags.links import citing_pages
@@ -160,12 +169,14 @@ class BaseReader:
                 uses=np.zeros(len(numbers), np.uint8),
             )
             texts, first_words = np.zeros(len(numbers), np.uint64), np.full(len(numbers), -1, np.int64)
+            labels = np.zeros((len(numbers), LABELS), np.uint64)
             read_link_texts(
-                streams, DecodedPage.for_longest(streams), anchors, self._term_hashes, texts, first_words
-            )  # fmt: skip
+                streams, DecodedPage.for_longest(streams), anchors, self._term_hashes, texts, first_words, labels
+            )
+            mark_sequences(labels, np.asarray(corpus.anchors.flags)[numbers])
             targets = np.asarray(corpus.anchors.target)[numbers].astype(np.int64)
             of_page = np.repeat(some, np.diff(offsets))
-            uses = self._judge.uses(HostLinks(numbers, of_page, targets, texts, first_words))
+            uses = self._judge.uses(HostLinks(numbers, of_page, targets, texts, first_words, labels))
             yield streams, anchors, PageLinks(some, offsets, targets, uses)
 
 

@@ -9,14 +9,19 @@ import numpy.typing as npt
 
 from pagekin.bags.mixing import mix64
 from pagekin.bags.words import host_hash, prefix_hash
-from pagekin.hypertext import Corpus, DecodedPage, host_of
+from pagekin.hypertext import AnchorFlag, Corpus, DecodedPage, host_of
 from pagekin.store import IN_MEMORY, NO_LIMIT, Array, MemoryBudget, RaggedBytes, Workspace, batch_ranges, is_among
 
 _BATCH_WORDS = 1 << 21
 _BATCH_LINKS = 1 << 22
 """Links that are judged together, unless one host has more: …"""
-_LINK_BYTES, _WORD_BYTES = 100, 32
+_LINK_BYTES, _WORD_BYTES = 132, 32
 """… they take so many bytes each, and a word while links are read."""
+
+LABELS = 4
+"""Labels of a link."""
+SEQUENCE_LABEL = np.uint64(0x5EC9E4CE)
+"""The label of links whose `rel` says next or previous."""
 
 
 class LinkUse(IntEnum):
@@ -41,6 +46,9 @@ class HostLinks(NamedTuple):
     """A hash of each one's words; 0 where it has none."""
     first_words: npt.NDArray[np.int64]
     """The term that each begins with; -1 where it has none."""
+    labels: npt.NDArray[np.uint64]
+    """(links, 4): hashes of what may tell a place in a template: the word before it, the two words before it, its own first word
+    if it has several, and the same number for all whose `rel` says next or previous; 0 where there is none."""
     memory: MemoryBudget = NO_LIMIT
     """What counting over them may take."""
 
@@ -55,6 +63,20 @@ def folder_hashes(corpus: Corpus, pages: Array | None = None) -> npt.NDArray[np.
 def menu_keys(links: HostLinks, page_folder: Array, url_hash: Array) -> npt.NDArray[np.uint64]:
     """Return a hash of every link's folder, words and target, by which the links of a folder's menu are known."""
     return np.asarray(mix64(links.texts ^ mix64(url_hash[links.targets])) ^ page_folder[links.pages])
+
+
+def are_labelled(labels: Array, hosts: Array, navigation: Array) -> npt.NDArray[np.bool_]:
+    """Mark the links, given the hashes of their hosts, of which one of the labels is navigation."""
+    found = np.zeros(len(labels), np.bool_)
+    for column in labels.T:
+        found |= (column != 0) & is_among(column ^ hosts, navigation)
+    return found
+
+
+def mark_sequences(labels: npt.NDArray[np.uint64], flags: Array) -> npt.NDArray[np.uint64]:
+    """Write the last label of links, which goes by their flags."""
+    labels[:, -1] = np.where(np.asarray(flags) & AnchorFlag.SEQUENCE != 0, SEQUENCE_LABEL, 0)
+    return labels
 
 
 def classify_by_epoch(corpus: Corpus, common: Array, navigation: Array, listing: Array) -> npt.NDArray[np.uint8]:
@@ -95,6 +117,7 @@ class EpochJudge:
             menu_keys(by_place, folders, self._urls), navigation
         )
         furniture &= links.texts != 0
+        furniture |= are_labelled(links.labels, own, navigation)
         if len(self._common):
             place = np.minimum(np.searchsorted(self._common, links.targets), len(self._common) - 1)
             furniture |= (self._common[place] == links.targets) & (self._common_host[place] == own)
@@ -141,7 +164,7 @@ def _read_links(corpus: Corpus, pages: Array, bounds: Array, hashes: Array, room
 
     count, done = int(np.sum(bounds[pages + 1] - bounds[pages])), 0
     numbers, of_pages, targets, first_words = (room.empty(count, np.int64) for _ in range(4))
-    texts = room.full(count, 0, np.uint64)
+    texts, labels = room.full(count, 0, np.uint64), room.full((count, LABELS), 0, np.uint64)
     first_words.fill(-1)
     for run in np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1) if len(pages) else ():
         tokens = np.asarray(corpus.pages.tokens[int(run[0]) : int(run[-1]) + 2], dtype=np.int64)
@@ -159,9 +182,12 @@ def _read_links(corpus: Corpus, pages: Array, bounds: Array, hashes: Array, room
             numbers[here] = np.arange(part.start, part.stop)
             of_pages[here] = np.repeat(np.arange(first, last), np.diff(bounds[first : last + 1]))
             targets[here] = corpus.anchors.target[part]
-            read_link_texts(streams, DecodedPage.for_longest(streams), anchors, hashes, texts[here], first_words[here])
+            read_link_texts(
+                streams, DecodedPage.for_longest(streams), anchors, hashes, texts[here], first_words[here], labels[here]
+            )
+            mark_sequences(labels[here], corpus.anchors.flags[part])
             done = here.stop
-    return HostLinks(numbers, of_pages, targets, texts, first_words, room.memory)
+    return HostLinks(numbers, of_pages, targets, texts, first_words, labels, room.memory)
 
 
 def host_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:

@@ -15,14 +15,10 @@ from pagekin.bags.counting import count_distinct
 from pagekin.bags.furniture import (
     HostLinks,
     LinkUse,
-    folder_hashes,
-    hash_names,
-    host_hashes,
     menu_keys,
     read_host_links,
     read_links_together,
 )
-from pagekin.bags.links import citing_pages
 from pagekin.bags.listing import (
     INDEX_TARGETS,
     LISTED_WORDS,
@@ -33,10 +29,12 @@ from pagekin.bags.listing import (
     sheet_prefix,
 )
 from pagekin.bags.mixing import mix64
+from pagekin.bags.sequences import find_sequences
+from pagekin.bags.site import Site
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.tallies import Tally, make_tally
 from pagekin.bags.words import prefix_hash
-from pagekin.hypertext import Corpus, host_of
+from pagekin.hypertext import Corpus
 from pagekin.store import IN_MEMORY, Array, Workspace, distinct, is_among
 
 FEWEST = 4
@@ -63,7 +61,8 @@ class JudgedLinks(NamedTuple):
     common: npt.NDArray[np.int64]
     """URLs, rising: pages to which the links of their own host are furniture."""
     navigation: npt.NDArray[np.uint64]
-    """Hashes, rising, each of a host and the words of its links that are navigation, or of a folder and a link of its menu."""
+    """Hashes, rising, each of a host and the words or a label of its links that are navigation, or of a folder and a link of its
+    menu."""
     listing: npt.NDArray[np.int64]
     """URLs, rising: pages that only list others."""
 
@@ -77,39 +76,6 @@ class _HostJudgement(NamedTuple):
     navigation: npt.NDArray[np.uint64]
     pages: npt.NDArray[np.int64]
     """Pages that only list others."""
-
-
-class _Site(NamedTuple):
-    """What is known of all pages and addresses."""
-
-    page_url: npt.NDArray[np.int64]
-    page_host: npt.NDArray[np.int64]
-    url_host: npt.NDArray[np.int64]
-    """The host of each address that has a page, here or in another shard; -1 for others."""
-    url_hash: npt.NDArray[np.uint64]
-    newest: npt.NDArray[np.bool_]
-    """Whether each page is the newest capture of its address."""
-    page_folder: npt.NDArray[np.uint64]
-    """A hash of the folder of each page."""
-    host_pages: npt.NDArray[np.int64]
-    """How many pages each host has here."""
-    host_hash: npt.NDArray[np.uint64]
-
-    @classmethod
-    def of(cls, corpus: Corpus, captured: Array | None = None) -> "_Site":
-        """Return what is known of a corpus; of a shard, `captured` marks the addresses that have a page in any shard."""
-        page_url, page_host = (np.asarray(column, dtype=np.int64) for column in (corpus.pages.url, corpus.pages.host))
-        url_host = np.full(len(corpus.urls), -1, dtype=np.int64)
-        url_host[page_url] = page_host
-        if captured is not None:
-            for url in np.flatnonzero(captured & (url_host < 0)).tolist():
-                url_host[url] = corpus.hosts.find(host_of(corpus.url(url)).encode())
-        newest = citing_pages(corpus)
-        host_pages = np.bincount(page_host[newest], minlength=len(corpus.hosts))
-        return cls(
-            page_url, page_host, url_host, hash_names(corpus.urls), newest, folder_hashes(corpus), host_pages,
-            host_hashes(corpus),
-        )  # fmt: skip
 
 
 def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
@@ -138,7 +104,7 @@ def judge_links_in_rounds(
     shards have pages, too. After the last round the judgement itself is returned: at once by a shard without such hosts, and
     after as many rounds by all others. Of a sum a shard needs the keys that it has counted itself, and all of `ASKED_BY_ALL`.
     """
-    site = _Site.of(corpus, captured)
+    site = Site.of(corpus, captured)
     is_cut = is_among(site.host_hash, cut_hosts)
     if not np.any(is_cut):
         return _judge_all(corpus, strategy, site, ~is_cut, [])
@@ -161,11 +127,11 @@ def find_captured(corpus: Corpus, addresses: Sequence[bytes]) -> npt.NDArray[np.
 
 
 def _judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY) -> JudgedLinks:
-    return _judge_all(corpus, strategy, _Site.of(corpus), np.ones(len(corpus.hosts), np.bool_), [], room)
+    return _judge_all(corpus, strategy, Site.of(corpus), np.ones(len(corpus.hosts), np.bool_), [], room)
 
 
 def _judge_all(
-    corpus: Corpus, strategy: Strategy, site: _Site, whole: Array, judged: list[tuple[HostLinks, _HostJudgement]],
+    corpus: Corpus, strategy: Strategy, site: Site, whole: Array, judged: list[tuple[HostLinks, _HostJudgement]],
     room: Workspace = IN_MEMORY,
 ) -> JudgedLinks:  # fmt: skip
     """Judge the links of the hosts that are `whole`, and put them together with those that are judged."""
@@ -183,7 +149,7 @@ def _judge_all(
     return JudgedLinks(uses, np.unique(common), np.unique(navigation), np.unique(site.page_url[pages]))
 
 
-def _judge_alone(corpus: Corpus, links: HostLinks, site: _Site, strategy: Strategy) -> _HostJudgement:
+def _judge_alone(corpus: Corpus, links: HostLinks, site: Site, strategy: Strategy) -> _HostJudgement:
     """Judge the links of hosts that lie here wholly."""
     rounds = _judge_hosts(corpus, links, site, strategy, distinct(site.page_host[links.pages]))
     counted = next(rounds)
@@ -195,7 +161,7 @@ def _judge_alone(corpus: Corpus, links: HostLinks, site: _Site, strategy: Strate
             return judgement
 
 
-def _judge_hosts(corpus: Corpus, links: HostLinks, site: _Site, strategy: Strategy, hosts: Array) -> Rounds:
+def _judge_hosts(corpus: Corpus, links: HostLinks, site: Site, strategy: Strategy, hosts: Array) -> Rounds:
     """Judge the links of some hosts."""
     uses = np.zeros(len(links.anchors), np.uint8)
     total = yield make_tally(_PAGES, site.host_hash[hosts], site.host_pages[hosts])
@@ -209,6 +175,9 @@ def _judge_hosts(corpus: Corpus, links: HostLinks, site: _Site, strategy: Strate
         keys, navigation = yield from _find_navigation(links, site, enough)
         inside = site.url_host[links.targets] == site.page_host[links.pages]
         counts = ~((inside & is_among(links.targets, common)) | (is_among(keys, navigation) & (links.texts != 0)))
+        in_sequence, sequences = yield from find_sequences(links, site, hosts, ~counts, strategy.content.furniture)
+        counts &= ~in_sequence
+        navigation = np.concatenate([navigation, sequences])
         share = max(MENU_SHARE, strategy.content.furniture)
         in_menu, menus = yield from _find_menus(links, site, hosts, counts, share)
         counts &= ~in_menu
@@ -221,9 +190,7 @@ def _judge_hosts(corpus: Corpus, links: HostLinks, site: _Site, strategy: Strate
     return _HostJudgement(uses, common, navigation, listing)
 
 
-def _find_common_targets(
-    links: HostLinks, site: _Site, enough: Array
-) -> Generator[Tally, Tally, npt.NDArray[np.int64]]:
+def _find_common_targets(links: HostLinks, site: Site, enough: Array) -> Generator[Tally, Tally, npt.NDArray[np.int64]]:
     """Return the addresses, rising, to which enough pages of their own host link."""
     pages, targets = links.pages, links.targets
     inside = site.url_host[targets] == site.page_host[pages]
@@ -236,7 +203,7 @@ def _find_common_targets(
 
 
 def _find_navigation(
-    links: HostLinks, site: _Site, enough: Array
+    links: HostLinks, site: Site, enough: Array
 ) -> Generator[Tally, Tally, tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]]:
     """Return (a hash of every link's host and words, the hashes that are navigation, rising).
 
@@ -259,7 +226,7 @@ def _find_navigation(
 
 
 def _find_menus(
-    links: HostLinks, site: _Site, hosts: Array, counts: npt.NDArray[np.bool_], share: float
+    links: HostLinks, site: Site, hosts: Array, counts: npt.NDArray[np.bool_], share: float
 ) -> Generator[Tally, Tally, tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint64]]]:
     """Return (which links are those of their folder's menu, the hashes of these, rising); `counts` marks the links looked at.
 
@@ -278,7 +245,7 @@ def _find_menus(
 
 
 def _find_listing_pages(
-    corpus: Corpus, links: HostLinks, site: _Site, enough: Array, counts: npt.NDArray[np.bool_]
+    corpus: Corpus, links: HostLinks, site: Site, enough: Array, counts: npt.NDArray[np.bool_]
 ) -> Generator[Tally, Tally, npt.NDArray[np.int64]]:
     """Return the pages that link to enough of their host's pages, and alphabetical indexes.
 
@@ -304,7 +271,7 @@ def _find_listing_pages(
 
 
 def _find_repeated_links(
-    links: HostLinks, site: _Site, pages: Array, counts: Array
+    links: HostLinks, site: Site, pages: Array, counts: Array
 ) -> Generator[Tally, Tally, npt.NDArray[np.int64]]:
     """Return those of some pages, rising, most of whose links stand on other pages, too: in a sidebar, not in an index."""
     mine = np.flatnonzero(counts & is_among(links.pages, pages))
@@ -319,7 +286,7 @@ def _find_repeated_links(
 
 
 def _find_other_sheets(
-    corpus: Corpus, site: _Site, links: HostLinks, listing: Array
+    corpus: Corpus, site: Site, links: HostLinks, listing: Array
 ) -> Generator[Tally, Tally, npt.NDArray[np.int64]]:
     """Return further sheets of indexes: `genindex-J` is one if `genindex-A` and most of its kind are, though it is short."""
     prefixes = Counter(prefix for page in listing.tolist() if (prefix := sheet_prefix(corpus.page_url(page))))

@@ -25,7 +25,7 @@ from .letters import Letter, Ranges, Round
 from .lexer import Lexer
 from .matching import PageChanges, compare_pages, match_pages
 from .merge import merge_parts
-from .model import AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
+from .model import AnchorFlag, AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
 from .nearest import guess_url, nearest_urls, unknown_url_message
 from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
 from .part import OBEYED
@@ -83,6 +83,7 @@ __all__ = [
     "READABLE_TEXT",
     "RECORD_ARRAYS",
     "WORD_ARRAYS",
+    "AnchorFlag",
     "AnchorKind",
     "Attribute",
     "Boundary",

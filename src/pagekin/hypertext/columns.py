@@ -75,7 +75,7 @@ class AnchorColumns(Columns):
     length: Array
     """Words of the anchor's text."""
     flags: Array
-    """Twice the `AnchorKind`, and 1 more for nofollow."""
+    """The `AnchorFlag`s, and twice the `AnchorKind`."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import zstandard
 
 from pagekin.hypertext.batch import ATTRIBUTE_EVENT
 from pagekin.hypertext.columns import AnchorColumns, InlinkColumns, PageColumns, RecordColumns, TermColumns
-from pagekin.hypertext.model import AnchorKind, Attribute, Boundary, PageFlag
+from pagekin.hypertext.model import Attribute, Boundary, PageFlag, kind_of_flags
 from pagekin.hypertext.streams import StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
 from pagekin.sources import NO_PLACE, RecordPlace
@@ -337,7 +337,7 @@ class Corpus:
                 "text": " ".join(self._texts(words[start:end])),
                 "left": self._texts(words[running[: running.searchsorted(start)][-WINDOW:]]),
                 "right": self._texts(words[running[running.searchsorted(end) :][:WINDOW]]),
-                "kind": AnchorKind(flags >> 1).name.lower(),
+                "kind": kind_of_flags(flags).name.lower(),
                 "nofollow": bool(flags & 1),
             }
 

@@ -44,6 +44,22 @@ class AnchorKind(IntEnum):
     REFRESH = 4
 
 
+class AnchorFlag(IntFlag):
+    """What is to be known about a link besides its kind, which stands in the bits 1 to 3."""
+
+    NOFOLLOW = 1
+    SEQUENCE = 16  # rel says next or previous
+
+
+SEQUENCE_WORDS = frozenset({"next", "prev", "previous"})
+"""The words of `rel` that make a link one of a sequence of pages."""
+
+
+def kind_of_flags(flags: int) -> AnchorKind:
+    """Return the kind of a link with these flags."""
+    return AnchorKind(flags >> 1 & 7)
+
+
 class PageFlag(IntFlag):
     """What is to be known about a page as a whole."""
 
@@ -65,6 +81,13 @@ class Anchor:
     end: int
     kind: AnchorKind = AnchorKind.A
     nofollow: bool = False
+    in_sequence: bool = False
+    """Whether `rel` says that it leads to the next or the previous page."""
+
+    @property
+    def flags(self) -> int:
+        """Return the flags that are stored of it."""
+        return AnchorFlag.NOFOLLOW * self.nofollow | self.kind << 1 | AnchorFlag.SEQUENCE * self.in_sequence
 
 
 @dataclass(slots=True)

@@ -22,6 +22,7 @@ from pagekin.hypertext.model import (
     KEYWORD_TAGS,
     LISTS,
     PARAGRAPHS,
+    SEQUENCE_WORDS,
     Anchor,
     AnchorKind,
     Attribute,
@@ -199,31 +200,31 @@ class _StrictReader:
                 match = _REFRESH.match(content)
                 address = next((g for g in match.groups() if g is not None), "") if match else ""
                 if address.strip() and not address.strip().isdigit():
-                    self._anchor(address, AnchorKind.REFRESH, False)
+                    self._anchor(address, AnchorKind.REFRESH)
 
     def _links(self, node: Element, tag: str) -> None:
         if node.namespace is not Namespace.HTML and tag != "a":
             return
         attrs = node.attrs
         if tag in ("a", "area") and "href" in attrs:
-            nofollow = "nofollow" in _text(attrs.get("rel")).lower().split()
+            rel = _text(attrs.get("rel")).lower().split()
             href = _text(attrs["href"])
             if tag == "area":
-                index = self._anchor(href, AnchorKind.AREA, nofollow)
+                index = self._anchor(href, AnchorKind.AREA, rel)
                 self._alt(attrs.get("alt"))
                 if index >= 0:
                     self.page.anchors[index].end = len(self.page.words)
                 return
             key = self._key(node)
             if key not in self._anchors:
-                index = self._anchor(href, AnchorKind.A, nofollow)
+                index = self._anchor(href, AnchorKind.A, rel)
                 if index >= 0:
                     self._anchors[key] = index
             else:
                 anchor = self.page.anchors[self._anchors[key]]
                 anchor.start = min(anchor.start, len(self.page.words))
         elif tag in ("frame", "iframe") and "src" in attrs:
-            self._anchor(_text(attrs["src"]), AnchorKind.FRAME if tag == "frame" else AnchorKind.IFRAME, False)
+            self._anchor(_text(attrs["src"]), AnchorKind.FRAME if tag == "frame" else AnchorKind.IFRAME)
         elif tag in ("img", "area") or (tag == "input" and _text(attrs.get("type")).lower() == "image"):
             self._alt(attrs.get("alt"))
 
@@ -231,7 +232,7 @@ class _StrictReader:
         """Return the source tag of an element as a key: misnested markup makes several elements of one tag."""
         return self._fragment, node.source_line or 0, node.source_col or 0
 
-    def _anchor(self, href: str, kind: AnchorKind, nofollow: bool) -> int:
+    def _anchor(self, href: str, kind: AnchorKind, rel: Sequence[str] = ()) -> int:
         """Add an anchor that starts here; return its number, or -1 if it cannot be kept."""
         address = self._address(href)
         if address is None:
@@ -241,7 +242,9 @@ class _StrictReader:
             self.page.flags |= PageFlag.CUT_ANCHORS
             return -1
         here = len(self.page.words)
-        self.page.anchors.append(Anchor(address, here, here, kind, nofollow))
+        self.page.anchors.append(
+            Anchor(address, here, here, kind, "nofollow" in rel, not SEQUENCE_WORDS.isdisjoint(rel))
+        )
         return len(self.page.anchors) - 1
 
     def _address(self, href: str) -> str | None:
@@ -427,9 +430,10 @@ class StrictLexer:
                 if i == 0 or attribute != page.attributes[i - 1]
             ]
             events += [kind | at << 8 for at, kind in sorted([*page.boundaries, *changes], key=lambda mark: mark[0])]
-            for anchor in page.anchors:
-                flags = anchor.nofollow | anchor.kind << 1
-                anchors.append((self._number(self._hrefs, anchor.href), anchor.start, anchor.end, flags))
+            anchors += [
+                (self._number(self._hrefs, anchor.href), anchor.start, anchor.end, anchor.flags)
+                for anchor in page.anchors
+            ]
             text.append(page.text.encode("utf-8", "replace"))
             # The title and the language are given by their places, as the fast lexer gives them.
             row[slots.R_TITLE0], row[slots.R_TITLE1] = page.title_start, page.title_end

@@ -18,6 +18,8 @@ from pagekin.store import Numbering
 Array = npt.NDArray[Any]
 Closeness = Callable[[Array, str], Array]
 """How like some pages are to what was asked about and to an answer, given by its address."""
+Counting = Callable[[Array, str], Array]
+"""Which of some pages have a link to an address that counts: neither furniture nor an entry of a page that only lists."""
 TERMS = 10
 CITATIONS = 3
 AROUND = 90
@@ -80,19 +82,30 @@ class Citations:
     """
 
     def __init__(
-        self, corpora: Sequence[Corpus], asked: Iterable[str] = (), closeness: Closeness | None = None
+        self,
+        corpora: Sequence[Corpus],
+        asked: Iterable[str] = (),
+        closeness: Closeness | None = None,
+        counting: Counting | None = None,
     ) -> None:
         self._corpora = tuple(corpora)
         self._anchors = Numbering(len(corpus.anchors.target) for corpus in corpora)
         self._pages = Numbering(map(len, corpora))
-        self._closeness = closeness
+        self._closeness, self._counting = closeness, counting
         self._texts: dict[int, tuple[bytes, Array]] = {}
         self._citing = np.zeros(len(self._pages), np.bool_)
         for url in asked:
-            self._citing[self._links_to(url)[1]] = True
+            self._citing[self._all_links_to(url)[1]] = True
 
     def _links_to(self, url: str) -> tuple[Array, Array]:
-        """Return (anchors, pages) of one link from each other page to an address."""
+        """Return (anchors, pages) of one link from each other page to an address, without pages whose links do not count."""
+        anchors, pages = self._all_links_to(url)
+        if self._counting and len(pages):
+            counts = self._counting(pages, url)
+            anchors, pages = anchors[counts], pages[counts]
+        return anchors, pages
+
+    def _all_links_to(self, url: str) -> tuple[Array, Array]:
         every = []
         for part, corpus in enumerate(self._corpora):
             if (number := corpus.urls.find(url.encode())) >= 0:

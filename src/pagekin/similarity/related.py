@@ -186,7 +186,13 @@ class RelatedIndex:
                 like *= np.count_nonzero(rows == self.index.rows_of(np.array([document])), axis=1) + 1.0
             return np.where(known, like, 0.0)
 
-        return Citations(self.corpora, map(self.documents.url, query.documents), closeness)
+        def counting(pages: Array, url: str) -> Array:
+            document = self.documents.at(url.encode())
+            if document < 0:
+                return np.ones(len(pages), np.bool_)
+            return np.isin(self.documents.of_pages(pages), self._signal_reader.links.into(document))
+
+        return Citations(self.corpora, map(self.documents.url, query.documents), closeness, counting)
 
     def rerank_candidates(
         self, query: Query, signals: QuerySignals, k: int, alpha: float, eligible: Eligible, fold: Fold | None,

@@ -19,8 +19,11 @@ def hash_strings(data, offsets, hashes):
 
 
 @kernel
-def read_link_texts(streams, decoded, anchors, hashes, texts, first_words):
+def read_link_texts(streams, decoded, anchors, hashes, texts, first_words, labels):
     """Write a hash of each anchor's words (uint64) and its first word (int64); 0 and -1 where it has none.
+
+    To `labels` (anchors x 3, uint64) go hashes of what may tell its place in a template: the word before it, the two words
+    before it, and the first of its own words if it has several; 0 where there is none.
 
     `streams` is a `StreamBatch`, `decoded` the `DecodedPage` for it, `anchors` the `Anchors` of the batch, `hashes` (uint64)
     those of all terms. A few ns a word.
@@ -35,3 +38,12 @@ def read_link_texts(streams, decoded, anchors, hashes, texts, first_words):
                 key ^= key >> uint64(29)
             texts[a] = key | uint64(end > start)
             first_words[a] = decoded.terms[start] if end > start else -1
+            labels[a, :] = 0
+            if start >= 1:
+                before = hashes[decoded.terms[start - 1]]
+                labels[a, 0] = mix_number(before + uint64(1))
+                if start >= 2:
+                    further = hashes[decoded.terms[start - 2]] * uint64(0x9E3779B97F4A7C15)
+                    labels[a, 1] = mix_number((before ^ further) + uint64(2))
+            if end > start + 1:
+                labels[a, 2] = mix_number(hashes[decoded.terms[start]] + uint64(3))

@@ -14,6 +14,7 @@ from pagekin.store import kernel
 
 _A, _AREA, _FRAME, _REFRESH = 0, 1, 2, 4
 _CUT_ANCHORS = 16
+_NOFOLLOW, _SEQUENCE = 1, 16
 
 
 @kernel
@@ -25,11 +26,26 @@ def start_anchor(tag, lx):
     number = -1
     if st[s.HREF] >= 0:
         number = add_anchor(st[s.HREF], st[s.HREF + 1], _A if tag == t.A else _AREA, lx)
-        if number >= 0 and st[s.REL] >= 0 and m.has_word(lx.html, st[s.REL], st[s.REL + 1], b"nofollow"):
-            an[4 * number + b.A_FLAGS] |= 1
+        if number >= 0 and st[s.REL] >= 0:
+            an[4 * number + b.A_FLAGS] |= _rel_flags(lx.html, st[s.REL], st[s.REL + 1])
     if tag == t.A:
         tree.add_formatting(tag, number, st)
     return number
+
+
+@kernel
+def _rel_flags(html, start, end):
+    """Return what the list of words in html[start:end], a link's `rel`, says: the flags of `AnchorFlag`."""
+    flags = 0
+    if m.has_word(html, start, end, b"nofollow"):
+        flags |= _NOFOLLOW
+    if (
+        m.has_word(html, start, end, b"next")
+        or m.has_word(html, start, end, b"prev")
+        or m.has_word(html, start, end, b"previous")
+    ):
+        flags |= _SEQUENCE
+    return flags
 
 
 @kernel

@@ -1,0 +1,44 @@
+"""What is known of all pages and addresses while links are judged."""
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin.bags.furniture import folder_hashes, hash_names, host_hashes
+from pagekin.bags.links import citing_pages
+from pagekin.hypertext import Corpus, host_of
+from pagekin.store import Array
+
+
+class Site(NamedTuple):
+    """What is known of all pages and addresses."""
+
+    page_url: npt.NDArray[np.int64]
+    page_host: npt.NDArray[np.int64]
+    url_host: npt.NDArray[np.int64]
+    """The host of each address that has a page, here or in another shard; -1 for others."""
+    url_hash: npt.NDArray[np.uint64]
+    newest: npt.NDArray[np.bool_]
+    """Whether each page is the newest capture of its address."""
+    page_folder: npt.NDArray[np.uint64]
+    """A hash of the folder of each page."""
+    host_pages: npt.NDArray[np.int64]
+    """How many pages each host has here."""
+    host_hash: npt.NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, corpus: Corpus, captured: Array | None = None) -> "Site":
+        """Return what is known of a corpus; of a shard, `captured` marks the addresses that have a page in any shard."""
+        page_url, page_host = (np.asarray(column, dtype=np.int64) for column in (corpus.pages.url, corpus.pages.host))
+        url_host = np.full(len(corpus.urls), -1, dtype=np.int64)
+        url_host[page_url] = page_host
+        if captured is not None:
+            for url in np.flatnonzero(captured & (url_host < 0)).tolist():
+                url_host[url] = corpus.hosts.find(host_of(corpus.url(url)).encode())
+        newest = citing_pages(corpus)
+        host_pages = np.bincount(page_host[newest], minlength=len(corpus.hosts))
+        return cls(
+            page_url, page_host, url_host, hash_names(corpus.urls), newest, folder_hashes(corpus), host_pages,
+            host_hashes(corpus),
+        )  # fmt: skip
