@@ -332,6 +332,20 @@ def test_what_is_opted_out_stays_out_of_later_updates_builds_and_compacts(sea: P
     assert WHALES not in page_urls(sea)
 
 
+def test_it_does_not_matter_in_which_order_pages_that_link_to_each_other_are_removed(tmp_path: Path) -> None:
+    pages = [record(url, html, OLD) for url, html in PAGES.items()]
+    source = archive(tmp_path, "sea.warc", [*pages, moved(f"{SEA}old", f"{SEA}nowhere")])
+    for number, removals in enumerate(
+        [[[WHALES, SEALS, f"{SEA}old", f"{SEA}nowhere"]], [[WHALES], [f"{SEA}nowhere"], [f"{SEA}old"], [SEALS]]]
+    ):
+        kin = tmp_path / str(number) / "sea.kin"
+        build([source], kin)
+        for removed in removals:
+            update(kin, remove=removed)
+    assert files_of(tmp_path / "0" / "sea.kin") == files_of(tmp_path / "1" / "sea.kin")
+    assert open_kin(tmp_path / "0" / "sea.kin").facts["skipped"]["opted out"] == 3
+
+
 def test_a_site_goes_with_its_subdomains_and_no_other(tmp_path: Path) -> None:
     hosts = ("a.example", "www.a.example", "a.example:8080", "nota.example", "a.example.org")
     pages = [record(f"http://{host}/", f"<title>{host}</title><p>Home of fish and whales.") for host in hosts]

@@ -182,8 +182,10 @@ class DeltaMaker:
             linked = {new.urls[url] for url in touched_targets(new, self.base).tolist()}
         removed = np.flatnonzero(self.opt_outs.mark(self.corpus.urls)) if self.opt_outs else np.zeros(0, np.int64)
         homes = {number for name in named if (number := self._home(name)) >= 0}
-        # Old links of pages that change or go lead to documents that change with them.
+        # Old links of pages that change or go lead to documents that change with them; so do those of pages that lose links
+        # to what is removed, since its words stand in the windows of others.
         changing = self._pages_at(np.union1d(np.array(sorted(homes), np.int64), removed))
+        changing = np.union1d(changing, self.reader.citing(removed))
         moved = set(self.reader.targets(np.unique(changing)).tolist()) | homes
         moved |= {number for name in linked if (number := self._home(name)) >= 0}
         # Links to what is removed vanish, and addresses that had no bag may have one now: their citing pages change, too.

@@ -127,12 +127,12 @@ def write_without(folder: Path, what: LeftOut, out: Path, hidden: OptOuts | None
     if what.claims is not None:
         nowhere |= what.claims[rows["url"][claims]]
     rows["canonical"][claims] = np.where(nowhere, -1, rows["canonical"][claims])
-    gone = len(part.pages) - len(rows) + sum(int(what.records[table[:, 0]].sum()) for table in part.others)
     others = Records(*(table[~what.records[table[:, 0]] & ~(what.links[table[:, 1]])] for table in part.others))
+    # A redirect goes with either end, so it counts whichever is left out first.
+    gone = len(part.pages) - len(rows) + sum(map(len, part.others)) - sum(map(len, others))
     left = take_records(part, rows, others, what.links)
     about = left.facts()
     about["skipped"] = Counter(about["skipped"]) + Counter({what.reason: gone})
-    about["dropped_links"] += int(rows["anchors"].sum(dtype=np.int64) - left.pages["anchors"].sum(dtype=np.int64))
     about["damaged_examples"] = [_hide(example, hidden) for example in about["damaged_examples"]]
     return write_part(left.with_facts(about), out)
 
