@@ -130,6 +130,7 @@ def test_many_sketches_are_folded_as_one_by_one(seed: int) -> None:
     for row, changed in zip(rows, rng.integers(0, 14, len(rows)).tolist(), strict=True):
         row[rng.integers(0, SKETCH_PLACES, changed)] = rng.integers(0, 60_000, changed)
         row[rng.integers(0, SKETCH_PLACES, int(rng.integers(0, 8)))] = EMPTY_PLACE
+    rows[200:260] = rows[rng.integers(0, 200, 60)]  # the very same
     rows[::50] = EMPTY_PLACE
     index = CopyIndex(rows)
     assert index.fold_all().tolist() == CopyIndex(rows).fold()

@@ -103,13 +103,18 @@ class CopyIndex:
     def fold(self, names: Sequence[Hashable] | None = None) -> list[int]:
         """Return the place of each sketch's head, as `fold_copies` does."""
         alone = self.alone.tolist()
+        # The head of an equal sketch before it is also the first that this one is a copy of: mirrors have hundreds of equals.
+        rows = np.ascontiguousarray(self.sketches).view(f"V{self.sketches.itemsize * SKETCH_PLACES}").ravel().tolist()
+        head_of: dict[bytes, int] = {}
 
         def find_head(place: int, _heads: list[int]) -> int:
             if alone[place]:
                 return place
-            head = next(iter(self.heads_like(place).tolist()), place)
-            if head == place:
-                self.add_head(place)
+            head = head_of.get(rows[place])
+            if head is None:
+                head = head_of[rows[place]] = next(iter(self.heads_like(place).tolist()), place)
+                if head == place:
+                    self.add_head(place)
             return head
 
         return _heads_of(len(self.sketches), find_head, names)

@@ -150,7 +150,7 @@ class RelatedIndex:
         results = [self._result(query, one, options.method == "estimate", citations, above) for one in ranked.related]
         if options.explain and options.method != "estimate":
             results = _with_signals(results, ranked, self.signals(query, options.wish))
-        copies = [self.urls[copy] for copy in ranked.copies]
+        copies = [self.documents.url(copy) for copy in ranked.copies]
         return Answer(results, copies, self._alpha(options), ranked.below_threshold)
 
     def _alpha(self, options: RankingOptions) -> float:
