@@ -149,7 +149,7 @@ def test_indexing_again_keeps_the_clusters(kin: Path, tmp_path: Path) -> None:
             "combine belongs to the preset hypursuit1996",
             USAGE,
         ),
-        (["cluster", "KIN", "--evaluate"], "--evaluate needs --directory", USAGE),
+        (["cluster", "KIN", "--evaluate"], "give --directory", USAGE),
         (["cluster", "no.kin"], "does not exist", BAD_INPUT),
         (["clusters", "KIN", "999"], "there is no cluster 999", USAGE),
         (["clusters", "KIN", "9" * 40], "there is no cluster 999", USAGE),

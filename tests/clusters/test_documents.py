@@ -580,7 +580,7 @@ def test_pages_of_a_document_are_shown_once_in_a_cluster(clustered: Path) -> Non
     ("arguments", "said", "code"),
     [
         (["--documents", "--hierarchy", "addresses"], "leave out --hierarchy addresses", USAGE),
-        ([f"{BASE_URL}about.html", "--documents"], "about.html is a document of its own", BAD_INPUT),
+        ([f"{BASE_URL}about.html", "--documents"], "about.html is a document of one page", BAD_INPUT),
         ([f"{BASE_URL}gone.html", "--documents"], "is not in", BAD_INPUT),
         (["99", "--documents"], "the last is 19", USAGE),
     ],

@@ -193,7 +193,7 @@ def test_a_setting_that_only_the_paper_has_chooses_its_method() -> None:
         (["--cluster-set", "max_clusters=0"], "max_clusters is one of: 1 to 1,000,000"),
         (["--clusters-preset", "best"], "method is one of: default, hypursuit1996"),
         (["--clusters-preset", "default", "--cluster-set", "combine=max"], "belongs to the preset hypursuit1996"),
-        (["--no-clusters", "--clusters-preset", "default"], "--no-clusters leaves out"),
+        (["--no-clusters", "--clusters-preset", "default"], "have no effect with --no-clusters"),
     ],
 )
 def test_wrong_settings_are_found_before_anything_is_read(tmp_path: Path, arguments: list[str], words: str) -> None:

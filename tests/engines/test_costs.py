@@ -59,7 +59,7 @@ def test_what_is_small_is_built_once_and_its_plan_says_so(tmp_path: Path, monkey
     told = costs.estimate_costs(plan, Strategy(), None, True)
     assert len(tried) == 1
     assert (told.pages, told.was_tried, told.is_guess) == (3, True, False)
-    assert "by building all of it" in fill_template("plan", costs=told, out="x.kin")
+    assert "by building everything" in fill_template("plan", costs=told, out="x.kin")
     many = costs.estimate_costs(plan, Strategy(), None, True, pages=10**6)
     assert (many.was_tried, many.is_guess) == (False, True)
     assert "this is a guess" in fill_template("plan", costs=many, out="x.kin")
@@ -116,8 +116,8 @@ def test_the_plan_of_a_cluster_needs_no_sources() -> None:
     assert told["cores"] == 500
     shown = run("--engine", "spark", "--pages", "3e9", "--cores", "500").stdout
     assert shown.startswith("about 3,000,000,000 pages")
-    assert "One task cannot merge that" in shown
-    assert "One task cannot" not in run("--engine", "spark", "--pages", "1e6").stdout
+    assert "too large for the tasks that merge" in shown
+    assert "too large for the tasks" not in run("--engine", "spark", "--pages", "1e6").stdout
     for wrong in ([], ["--pages", "1e6"], ["--engine", "spark"]):
         done = run(*wrong)
         assert done.returncode == 2

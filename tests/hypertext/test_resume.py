@@ -377,7 +377,7 @@ def test_the_command_goes_on_after_kill_9_and_ctrl_c(stop: signal.Signals, tmp_p
         process.send_signal(stop)
         _out, said = process.communicate()
     assert process.returncode == (-signal.SIGKILL if stop == signal.SIGKILL else 130)
-    assert stop == signal.SIGKILL or "what was read is kept, and the same command goes on" in said
+    assert stop == signal.SIGKILL or "what was read is kept. Run the same command again to continue" in said
     assert not (out / "manifest.json").exists()
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -92,7 +92,7 @@ def test_terms_are_added_for_once_or_for_good(demo_kin: Path, tmp_path: Path) ->
         (["KIN", "--add", "colour:red"], "'colour' is no attribute", BAD_INPUT),
         (["KIN", "--add", "two words"], "is no term", BAD_INPUT),
         (["KIN", "--part", "routing"], "needs --format", USAGE),
-        (["KIN", "--save", "--max-terms", "3"], "--save keeps added terms", USAGE),
+        (["KIN", "--save", "--max-terms", "3"], "--save stores added terms", USAGE),
         (["no.kin"], "does not exist", BAD_INPUT),
     ],
 )

@@ -112,8 +112,8 @@ def test_a_folder_that_pagekin_did_not_write_is_left_alone(server: Server, tmp_p
     (["http://127.0.0.1:9/"], "--allow loopback"),
     (["http://127.0.0.1:9/", "--undo"], "of its own"),
     (["http://user:word@a.example/"], "name or password"),
-    (["public", "--pages", "7"], "name its http(s) address"),
-    (["public", "--out", "x"], "name its http(s) address"),
+    (["public", "--pages", "7"], "need the http(s) address"),
+    (["public", "--out", "x"], "need the http(s) address"),
 ])  # fmt: skip
 def test_what_cannot_be_visited_is_said(
     arguments: list[str], why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -137,5 +137,5 @@ def test_the_command_says_so_where_pages_have_no_such_region(tmp_path: Path) -> 
     command = ["site", str(folder), "--collection", str(tmp_path / "a.kin")]
     said = CliRunner().invoke(app, [*command, "--content", "#nowhere"])
     assert said.exit_code == 0, said.output
-    assert "on 100% of a sample of pages there is none of these" in said.output
+    assert "on 100% of a sample of pages none of these matches" in said.output
     assert "none of these" not in CliRunner().invoke(app, command).output

@@ -48,7 +48,7 @@ def test_what_is_missing_is_compiled_once_with_progress_however_many_ask_for_it(
     both = [process.communicate(timeout=120) for process in processes]
     assert sorted(said for said, _progress in both) == ["All kernels are compiled.\n", "Compiled 3 kernels.\n"]
     progress = next(progress for said, progress in both if said.startswith("Compiled"))
-    assert "compiling 3 kernels, this once" in progress
+    assert "compiling 3 kernels, only this once" in progress
     assert "compiled in 0:" in progress
     assert len(list((tmp_path / "pagekin").glob("*/_kernels/__pycache__/*.kernel"))) >= 3
     assert not list((tmp_path / "cache").rglob("*.kernel"))
