@@ -48,7 +48,7 @@ def build(
         {} if isinstance(base_url, str) else {folder: _address(url) for folder, url in base_url.items()},
         _address(base_url) if isinstance(base_url, str) and base_url else "", all_captures, strict, limits,
         exclude=tuple(exclude), obey=tuple(obey), max_per_host=max_per_host, replace=replace,
-        memory=MemoryBudget(parse_size(memory) if memory else 0),
+        memory=MemoryBudget(parse_size(memory) if memory else 0), small_here=not workers,
     )  # fmt: skip
     chosen = strategy if isinstance(strategy, Strategy) else choose_strategy(preset, os.fspath(strategy))
     chosen = chosen.with_settings(dict(settings or {}))

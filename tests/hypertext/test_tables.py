@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from benchmarks.hostile import colliding_words, random_words
 
-from pagekin.hypertext import Lexer
+from pagekin.hypertext import Lexer, tables
+from pagekin.hypertext.model import classify
 from pagekin.sources import Limits
 from pagekin.store import new_key
 
@@ -60,3 +61,12 @@ def test_the_key_is_of_the_process_and_not_of_the_compiled_code() -> None:
     child = "from pagekin.store import PROCESS_KEY; print(PROCESS_KEY.tolist())"
     keys = {subprocess.run([sys.executable, "-c", child], capture_output=True, check=True).stdout for _ in range(2)}
     assert len(keys) == 2
+
+
+def test_every_character_has_the_class_that_the_model_says() -> None:
+    index, blocks = tables._character_classes()
+    for high in np.flatnonzero(index).tolist():
+        block = blocks[256 * int(index[high]) : 256 * int(index[high]) + 256]
+        assert block.tolist() == [classify(code) for code in range(high << 8, (high + 1) << 8)]
+    empty = [high for high in range(0x300) if not index[high] and not 0xD8 <= high <= 0xF8]
+    assert not any(classify(code) for high in empty for code in range(high << 8, (high + 1) << 8))

@@ -2,12 +2,15 @@
 
 import os
 import signal
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pagekin.hypertext import Corpus, ReadPlan, WorkerError, read_sources
+from pagekin.hypertext import read as reading
 from pagekin.hypertext.journal import Journal
 from pagekin.hypertext.workers import Clock, Task, WorkerPool
 from pagekin.sources import Limits, Unit
@@ -143,3 +146,31 @@ def test_a_page_that_takes_too_long_is_skipped_and_all_others_are_kept(tmp_path:
     assert report.facts["html_records"] == 6
     (example,) = report.facts["damaged_examples"]
     assert example == "made.warc.gz: http://made.test/slow: too slow: more than 0.5 s of processor time to read it"
+
+
+def test_a_small_folder_is_read_in_this_process_and_nothing_else_that_might_take_long(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, archive = tmp_path / "site", tmp_path / "a.warc.gz"
+    folder.mkdir()
+    (folder / "a.html").write_text("<p>a small page")
+    archive.write_bytes(b"".join(members([warc("http://made.test/", http(b"<p>a small page"))])))
+
+    def started_processes(source: Path, **options: Any) -> bool:
+        asked: list[ReadPlan] = []
+
+        def read(plan: ReadPlan, tasks: list[Task], journal: Journal, parts: Path) -> Iterator[int]:
+            asked.append(plan)
+            return reading._read_here(plan, tasks, journal, parts)
+
+        monkeypatch.setattr(reading, "_read_in_processes", read)
+        read_sources(ReadPlan([str(source)], tmp_path / "out.kin", "strict", 2, replace=True, **options))
+        return bool(asked)
+
+    assert not started_processes(folder, small_here=True)
+    assert started_processes(folder)
+    assert started_processes(archive, small_here=True)
+    assert started_processes(folder, small_here=True, limits=Limits(pdf_pages=1))
+    with (folder / "b.html").open("wb") as file:
+        file.truncate(5 << 20)
+    assert started_processes(folder, small_here=True)

@@ -72,6 +72,7 @@ def make_plan(
     return hypertext.ReadPlan(
         archives, out, parser, processes, bases, default_base, all_captures, strict, limits,
         exclude=tuple(exclude or ()), content=tuple(content or ()), replace=replace, memory=memory or store.NO_LIMIT,
+        small_here=not workers,
     )  # fmt: skip
 
 

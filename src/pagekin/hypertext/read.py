@@ -18,7 +18,7 @@ from pagekin.hypertext.opt_outs import NO_OPT_OUTS, OptOuts
 from pagekin.hypertext.part import PartBuilder, Reader
 from pagekin.hypertext.pdf import require_pdf_reader
 from pagekin.hypertext.workers import NO_CLOCK, Clock, Task, WorkerPool
-from pagekin.sources import TOO_SLOW, Item, Limits, Page, Skip, SourceError, Unit, plan_units, read_unit
+from pagekin.sources import HTML_ENDINGS, TOO_SLOW, Item, Limits, Page, Skip, SourceError, Unit, plan_units, read_unit
 from pagekin.store import (
     MANIFEST,
     NO_LIMIT,
@@ -45,8 +45,9 @@ HUGE_PAGE = 3 << 20
 WORKER_BYTES, PAGE_BYTES = 100 << 20, 20
 """What a process takes that reads small pages, and for each byte of a large one besides."""
 PARSERS = ("fast", "strict")
+_LITTLE = 4 << 20
+"""Bytes of HTML that are read in a fraction of a second."""
 _SHOWN_SOURCES = 5
-
 
 Note = Callable[[str], None]
 """A function that is told what people should know."""
@@ -113,6 +114,8 @@ class ReadPlan:
     """Whether this very run has read the sources before, so that nobody need be told that it goes on."""
     recipe: Mapping[str, Any] = field(default_factory=dict)
     """What is to be kept beside the parts for the stages after reading."""
+    small_here: bool = False
+    """Read a small folder in this process: another takes longer to start than to read it."""
 
     @property
     def reading_processes(self) -> int:
@@ -282,20 +285,20 @@ def _unsplit(units: list[Unit], whole: set[str]) -> list[Unit]:
     ]
 
 
-def make_reader(parser: str, limits: Limits) -> Reader:
-    """Return a reader of pages: 'fast' or 'strict'."""
+def make_reader(parser: str, limits: Limits, batch_bytes: int | None = None) -> Reader:
+    """Return a reader of pages: 'fast' or 'strict'; for batches of about so many bytes, if that is known."""
     if parser == "strict":
         from pagekin.hypertext.strict import StrictLexer
 
         return StrictLexer(limits)
     from pagekin.hypertext.lexer import Lexer
 
-    return Lexer(limits)
+    return Lexer(limits) if batch_bytes is None else Lexer(limits, batch_bytes)
 
 
 def warm_up(parser: str, limits: Limits) -> None:
     """Load what reading needs; the first time, compile it."""
-    builder = PartBuilder(make_reader(parser, limits), limits)
+    builder = PartBuilder(make_reader(parser, limits, 1 << 16), limits)
     builder.take(Page("http://warm.example/", b"<title>warm</title><p><a href=up>up</a>"))
     builder.flush()
 
@@ -320,11 +323,16 @@ class _PartWriter:
         self._items: dict[int, int] = {}
         """How many items of each unit are in parts, once the next one is written."""
         self._source = ""
-        self._builder = self._fresh()
+        self._begun: PartBuilder | None = None
 
-    def _fresh(self) -> PartBuilder:
-        plan = self.plan
-        return PartBuilder(make_reader(plan.parser, plan.limits), plan.limits, plan.exclude, plan.content, plan.obey)
+    @property
+    def _builder(self) -> PartBuilder:
+        """Return the part that pages are added to; it takes memory from the first one on."""
+        if self._begun is None:
+            plan = self.plan
+            reader = make_reader(plan.parser, plan.limits)
+            self._begun = PartBuilder(reader, plan.limits, plan.exclude, plan.content, plan.obey)
+        return self._begun
 
     def read(self, task: Task) -> tuple[int, int]:
         """Read one unit, or what is missing of it; return (where it stopped, if its source can tell, how many items it has)."""
@@ -394,9 +402,8 @@ class _PartWriter:
         self._since = time.monotonic()
         self._tell(path, self._items)
         self._items = {}
-        del self._builder
+        self._begun = None
         give_back_memory()
-        self._builder = self._fresh()
 
 
 def _read(
@@ -408,10 +415,8 @@ def _read(
         return
     total = sum(unit.weight for unit in units)
     done = total - sum(task.unit.weight for task in tasks)
-    # The demo web is our own: no page of it takes long.
-    read = (
-        _read_here if plan.reading_processes <= 1 or all(unit.kind == "demo" for unit in units) else _read_in_processes
-    )
+    here = plan.reading_processes <= 1 or _takes_little(units, plan.small_here and not plan.limits.pdf_pages)
+    read = _read_here if here else _read_in_processes
     started = time.perf_counter()
     progress("starting", 0.0)
     with contextlib.closing(read(plan, tasks, journal, folder)) as places:  # workers end whatever happens here
@@ -423,6 +428,18 @@ def _read(
                 done += units[place].weight
             progress("reading", done / total)
     report.reading = time.perf_counter() - started
+
+
+def _takes_little(units: list[Unit], folders: bool) -> bool:
+    """Return whether no page of units can take long: the demo web is our own, and small plain files hold little to read."""
+    if all(unit.kind == "demo" for unit in units):
+        return True
+    if not folders or [unit.kind for unit in units] != ["folder"]:
+        return False
+    names = [file for file in units[0].files if file.lower().endswith(HTML_ENDINGS)]
+    with contextlib.suppress(OSError):
+        return sum((Path(units[0].path) / name).stat().st_size for name in names) <= _LITTLE
+    return False
 
 
 def _read_here(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path) -> Generator[int, None, None]:

@@ -3,6 +3,7 @@
 from functools import lru_cache
 from html.entities import html5
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +12,7 @@ from pagekin.hypertext._kernels import tags
 from pagekin.hypertext._kernels.intern import name_digest
 from pagekin.hypertext._kernels.references import REFERENCES, fnv
 from pagekin.hypertext._kernels.slots import ATTRIBUTES, NAME_PLACES, Tables
-from pagekin.hypertext.model import CharClass, classify
+from pagekin.hypertext.model import UNSPACED, CharClass, classify
 
 
 def _hash_table(digests_of: list[int], places: int) -> tuple[npt.NDArray[np.uint64], list[int]]:
@@ -46,9 +47,19 @@ def _character_classes() -> tuple[npt.NDArray[np.uint16], npt.NDArray[Any]]:
             continue  # nothing is assigned there, or it is for private use
         if 0xD8 <= high <= 0xF8:
             continue  # surrogates and private use
-        block = bytes(classify(code) for code in range(high << 8, (high + 1) << 8))
+        block = _classify_block(range(high << 8, (high + 1) << 8))
         index[high] = blocks.setdefault(block, len(blocks))
     return index, np.frombuffer(b"".join(blocks), dtype=np.uint8).copy()
+
+
+def _classify_block(codes: range) -> bytes:
+    """Return the classes of a block's characters; most blocks are letters of one script alone, or not assigned at all."""
+    kinds = set(map(category, map(chr, codes)))
+    ranges = [(low, high) for low, high in UNSPACED if low <= codes[-1] and codes[0] <= high]
+    alike = not ranges or (ranges[0][0] <= codes[0] and codes[-1] <= ranges[0][1])
+    if kinds == {"Cn"} or (kinds == {"Lo"} and alike):
+        return bytes([classify(codes[0])]) * len(codes)
+    return bytes(map(classify, codes))
 
 
 @lru_cache(maxsize=1)

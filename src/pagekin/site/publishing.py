@@ -66,7 +66,7 @@ def publish_site(plan: SitePlan, progress: Progress = no_progress, note: Note = 
     workers = plan.workers or default_workers()
     read = ReadPlan(
         [str(folder)], plan.kin, workers=workers, base_url=survey.base_url, exclude=survey.address_patterns,
-        content=survey.content, replace=True,
+        content=survey.content, replace=True, small_here=not plan.workers,
     )  # fmt: skip
     clusters = choose_clusters() if settings.topics or settings.llms else None
     facts = build_collection(read, Strategy(), progress, clusters, settings.search, note=note).facts

@@ -23,6 +23,7 @@ from .folder import (
 from .inverting import chunks, count_targets, invert
 from .kept import KEPT, KeptFolders, checksum_of, damaged_files, read_kept, sum_files
 from .kernels import CHECKED, kernel
+from .lean import load_numba_alone
 from .memory import (
     IN_MEMORY,
     NO_LIMIT,
@@ -98,6 +99,7 @@ __all__ = [
     "join_names",
     "kernel",
     "listed_kernels",
+    "load_numba_alone",
     "make_manifest",
     "map_in_order",
     "missing_kernels",

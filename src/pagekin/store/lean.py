@@ -1,0 +1,35 @@
+"""Load numba without scipy, in processes that run nothing but Pagekin."""
+
+import sys
+from collections.abc import Sequence
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+
+class _NoScipyForNumba(MetaPathFinder):
+    """Tells numba, and nobody else, that there is no scipy."""
+
+    def find_spec(
+        self, fullname: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if fullname == "scipy" and _asking_module().partition(".")[0] == "numba":
+            raise ModuleNotFoundError("numba is loaded without scipy", name="scipy")
+        return None
+
+
+def _asking_module() -> str:
+    """Return the name of the module that imports another just now."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("importlib"):
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def load_numba_alone() -> None:
+    """Let numba be loaded without scipy from now on: no kernel needs its linear algebra, and loading that takes as long as numba.
+
+    For a program of our own alone: functions that others compile in this process cannot multiply matrices any more.
+    """
+    if not any(isinstance(finder, _NoScipyForNumba) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _NoScipyForNumba())
