@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
-from pagekin.hypertext import Attribute, Corpus
-from pagekin.text import And, Not, Or, Phrase, Query, Some, Word, form_table
+from pagekin.hypertext import Attribute, Boundary, Corpus
+from pagekin.text import IDLE, And, Not, Or, Phrase, Query, Some, Word, form_table
 from pagekin.text import form_of as stem
 
 
@@ -34,6 +34,7 @@ class Oracle:
             for form, flags in page:
                 counts.setdefault(form, Counter())[flags] += 1
         self._called = _link_texts(corpus, stems)
+        self.openings = [frozenset(_opening(corpus, page, stems)) for page in range(len(corpus))]
         self._under = [
             {a.name.lower(): [form for form, flags in page if flags & a] for a in Attribute if a.name}
             for page in self.pages
@@ -131,6 +132,7 @@ class Oracle:
         """What the words say for a page, and what its title says."""
         length = 1.2 * (1.0 - 0.75 + 0.75 * (len(self.pages[page]) / mean))
         text = title = named = 0.0
+        is_opening = is_called = True
         for (attribute, form), rarity in idf.items():
             tf, times = self.weight(page, attribute, form), self.in_title(page, attribute, form)
             text += rarity * (tf * (1.2 + 1.0) / (tf + length))
@@ -138,8 +140,36 @@ class Oracle:
             called = 0.0 if times or attribute else self._called[page][self._known(form)]
             title += rarity * (5.0 * called)
             named += rarity if times or called else 0.0
+            is_opening &= not attribute and self._known(form) in self.openings[page]
+            is_called &= not attribute and ((times > 0 and self._titles[page] <= 300) or called * 255 > 59.5)
         square = (named / sum(idf.values())) * (named / sum(idf.values()))
-        return text + title * (square * square * square)
+        score = text + title * (square * square * square)
+        return score + 1.5 * sum(idf.values()) if len(idf) > 1 and (is_opening or is_called) else score
+
+
+def _opening(corpus: Corpus, page: int, stems: list[str]) -> Iterator[str]:
+    """The forms of a page's title, and of the first 45 words of the paragraph in which it says what it is about."""
+    stream = corpus.stream(page)
+    forms = [stems[word] for word in stream.words.tolist()]
+    title = [form for form, flags in zip(forms, stream.attributes.tolist(), strict=True) if flags & Attribute.TITLE][
+        :45
+    ]
+    yield from title
+    names = set(title) - {stem(word) for word in IDLE}
+    borders: defaultdict[int, set[int]] = defaultdict(set)
+    for at, kind in zip(stream.boundary_at.tolist(), stream.boundary_kind.tolist(), strict=True):
+        borders[at].add(kind)
+    cuts = [0, *sorted(at for at in borders if 0 < at < len(forms) and borders[at] - {Boundary.SENTENCE}), len(forms)]
+    likely = []
+    for begin, end in pairwise(cuts):
+        sentences = any(Boundary.SENTENCE in borders[at] for at in range(begin + 1, end + 1))
+        if sentences and end - begin >= 12 and not stream.attributes[begin] & (Attribute.TITLE | Attribute.HEADER):
+            place = next((at for at, form in enumerate(forms[begin : begin + 12]) if form in names), 12)
+            in_cell = Boundary.CELL in borders[begin] and Boundary.TABLE_END not in borders[begin]
+            likely += [(2 if place >= 5 else int(in_cell), begin, end)] if place < 12 else []
+    if likely:
+        _kind, begin, end = min(likely)
+        yield from forms[begin : min(end, begin + 45)]
 
 
 def _link_texts(corpus: Corpus, stems: list[str]) -> list[Counter[str]]:

@@ -25,7 +25,7 @@ from .query import (
     parse_query,
     wanted_words,
 )
-from .questions import FEW, Question, describe_match, read_question
+from .questions import FEW, IDLE, Question, describe_match, read_question
 from .snippet import make_snippet
 from .statistics import Stats, asked_forms, form_key, largest_score, weigh_query
 
@@ -33,6 +33,7 @@ __all__ = [
     "ANALYSER",
     "ATTRIBUTES",
     "FEW",
+    "IDLE",
     "IRREGULAR",
     "MAX_QUERY_LENGTH",
     "MAX_QUERY_WORDS",

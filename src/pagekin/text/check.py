@@ -38,7 +38,7 @@ def check_text(kin: Kin) -> Iterator[Finding]:
 
 
 def _check_shapes(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
-    """Yield every length, order or reference that does not fit; an index of an earlier version has no places and no bounds."""
+    """Yield every length, order or reference that does not fit; indexes of earlier versions lack places, bounds, openings."""
     facts = kin.facts["text"]
     forms, entries = int(facts["forms"]), int(facts["postings"])
     lengths = {"form.offsets": forms + 1, "form.of_term": len(corpus.terms), "posting.offsets": forms + 1}
@@ -53,6 +53,10 @@ def _check_shapes(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
     lengths["posting.called_offsets"] = forms + 1
     ends["posting.called_offsets"] = links
     limits["posting.called_page"] = len(corpus)
+    if "posting.opening_page" in kin:
+        lengths["posting.opening_offsets"] = forms + 1
+        ends["posting.opening_offsets"] = len(kin["posting.opening_page"])
+        limits["posting.opening_page"] = len(corpus)
     if "posting.where" in kin:
         lengths["posting.where_offsets"] = forms + 1
         ends["posting.where_offsets"] = len(kin["posting.where"])

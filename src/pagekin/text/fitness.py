@@ -21,5 +21,5 @@ def unfit_reason(kin: Kin) -> str:
 
 
 def is_outdated(kin: Kin) -> bool:
-    """Return whether the text index is of an earlier version, which answers the same more slowly: it lacks places and bounds."""
-    return "posting.where" not in kin or "posting.bound_form" not in kin
+    """Return whether the text index is of an earlier version: slower without places and bounds, less apt without openings."""
+    return any(f"posting.{name}" not in kin for name in ("where", "bound_form", "opening_page"))

@@ -108,7 +108,14 @@ class TextIndex:
         pages, attributes, counts = (kin[f"posting.{name}"] for name in ("page", "attributes", "count"))
         lengths = corpus_lengths(self.corpus)
         called = (kin[f"posting.{name}"] for name in ("called_offsets", "called_page", "called"))
-        return Postings(pages, attributes, counts, *lengths, *called)
+        return Postings(pages, attributes, counts, *lengths, *called, *self._openings())
+
+    def _openings(self) -> tuple[Array, Array]:
+        """Return the openings of pages; an index of an earlier version knows none."""
+        kin = self.corpus.kin
+        if "posting.opening_page" not in kin:
+            return np.zeros(len(self.forms) + 1, np.uint8), np.zeros(0, np.uint8)
+        return kin["posting.opening_offsets"], kin["posting.opening_page"]
 
     @cached_property
     def bounds(self) -> Bounds | None:

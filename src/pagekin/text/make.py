@@ -12,6 +12,7 @@ from pagekin.hypertext import WORD_ARRAYS, Corpus, DecodedPage
 from pagekin.store import KinWriter, batch_ranges, map_in_order, pack_strings, smallest_uint
 from pagekin.text.analysis import ANALYSER, Forms, form_table
 from pagekin.text.link_texts import LinkTexts, VisitingTexts, put_link_texts
+from pagekin.text.openings import put_openings
 from pagekin.text.scoring import LONGEST_NARROW, PAGES_OF_RANGE, Bounds, Postings, corpus_lengths
 
 Array = npt.NDArray[Any]
@@ -162,7 +163,8 @@ def _make_postings(
             progress("postings", 0.5 + 0.5 * int(offsets[last]) / total)
     page, attributes, counts, _where = (stored.mapped() for stored in files)
     called = put_link_texts(writer, corpus, forms, link_texts)
-    _put_bounds(writer, Postings(page, attributes, counts, *lengths, *called), offsets)
+    openings = put_openings(writer, corpus, forms, threads)
+    _put_bounds(writer, Postings(page, attributes, counts, *lengths, *called, *openings), offsets)
     writer.put("posting.offsets", offsets.astype(smallest_uint(total)))
     writer.put("posting.where_offsets", places.astype(smallest_uint(int(places[-1]))))
     return total

@@ -17,8 +17,11 @@ from pagekin.text.scoring import (
     HEADER_BIT,
     K1,
     LONG,
+    LONGEST_NAME,
+    OPENING,
     PRESENT,
     SHORT,
+    STRONG,
     TITLE,
     TITLE_BIT,
     B,
@@ -54,6 +57,10 @@ class FormParts(NamedTuple):
     """Pages that are called so, by their titles or by links."""
     called: npt.NDArray[np.float64]
     """What it adds to each of `named` by that, before the share of the query that they are called."""
+    strong: npt.NDArray[np.bool_]
+    """Whether each of `named` is called so by its title, or by enough of its links."""
+    opening: Array
+    """Pages that say it at once."""
 
 
 def parts_of_form(postings: Postings, begin: int, end: int, bit: int, form: int, mean: float) -> FormParts:
@@ -72,25 +79,33 @@ def parts_of_form(postings: Postings, begin: int, end: int, bit: int, form: int,
     linked = postings.called_page[called]
     untitled = ~np.isin(linked, here)
     by_links = CALLED * postings.called[called][untitled] / 255.0
+    strong = postings.called[called][untitled] >= STRONG
+    opening = slice(*postings.opening_offsets[form : form + 2].tolist()) if form >= 0 else slice(0)
     return FormParts(
         pages, tf * (K1 + 1.0) / (tf + length),
         np.concatenate((here, linked[untitled].astype(np.int64))), np.concatenate((by_title, by_links)),
+        np.concatenate(((postings.titles[here] <= LONGEST_NAME) & (bit == 0), strong)), postings.opening_page[opening],
     )  # fmt: skip
 
 
 def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> npt.NDArray[np.float64]:
     """Return the scores of `pages`, whatever the query finds: sums over the terms, always in their order."""
     scores, by_title, named = np.zeros((3, len(postings.words)))
+    opened, called = np.zeros((2, len(postings.words)), np.int64)
     all_named = 0.0
     for begin, end, bit, form, rarity in zip(*(column.tolist() for column in terms), strict=True):
         parts = parts_of_form(postings, begin, end, bit, form, mean)
         scores[parts.pages] += rarity * parts.body
         by_title[parts.named] += rarity * parts.called
         named[parts.named] += rarity
+        opened[parts.opening] += 1
+        called[parts.named[parts.strong]] += 1
         all_named += rarity
     here = named.nonzero()[0]
     share = np.square(named[here] / all_named)
     scores[here] += by_title[here] * (share * share * share)
+    if len(terms.rarity) > 1:
+        scores[(opened == len(terms.rarity)) | (called == len(terms.rarity))] += OPENING * all_named
     return np.asarray(scores[pages])
 
 

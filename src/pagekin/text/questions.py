@@ -15,7 +15,7 @@ _ASKING = frozenset("how what what's whats which who who's whos whom whose when 
 """Words with which questions begin."""
 _HELPING = frozenset("do does did is are was were can could should would".split())
 """Words with which questions of three words and more begin."""
-_IDLE = (
+IDLE = (
     frozenset(
         "a about am an and any as at be been being but by for from he her his i if in into it its just may me might must my "
         "of on or our out please s she so such t than that the their them then there these they this those to too up us we "
@@ -57,7 +57,7 @@ def read_question(text: str) -> Question:
         return Question(query)
     parts = query.parts if isinstance(query, And) else (query,)
     atoms = tuple(part for part in parts if isinstance(part, Word | Phrase))
-    telling = tuple(part for part in atoms if not isinstance(part, Word) or part.word not in _IDLE) or atoms
+    telling = tuple(part for part in atoms if not isinstance(part, Word) or part.word not in IDLE) or atoms
     if _is_question(text, len(atoms)):
         query = And(telling) if len(telling) > 1 else telling[0]
     different = {tuple(map(form_of, part.words)): part for part in reversed(telling)}

@@ -21,6 +21,10 @@ ROW = 0.5
 """What two words of a question in a row add where pages hold some of its words, in units of their inverse frequencies."""
 MOSTLY = 0.5
 """Share of a question above which a page is called what was asked for, though it does not hold all of the words."""
+OPENING = 1.5
+"""What a page gains that says all of several words at once, in its title and its opening, in the same units; …"""
+STRONG, LONGEST_NAME = 60, 300
+"""… or is called all of them, by links of this strength (a share of 5.5 %) and by a title of no more bytes than that."""
 SHORT, LONG = 10.0, 80.0
 """Bytes by which the length of titles counts: in one of LONG - SHORT bytes a word adds half of that."""
 TITLE_BIT, HEADER_BIT, TEXT_BIT = int(Attribute.TITLE), int(Attribute.HEADER), int(Attribute.TEXT)
@@ -53,6 +57,10 @@ class Postings(NamedTuple):
     """Pages to which links lead that say a form; within a form pages rise."""
     called: npt.NDArray[np.uint8]
     """The square root of the share of these links, in 255ths."""
+    opening_offsets: Array
+    """(forms + 1) per form, its share of the array below."""
+    opening_page: Array
+    """Pages in whose titles or openings a form stands; within a form pages rise."""
 
 
 def corpus_lengths(corpus: Corpus) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pagekin.text.analysis import ANALYSER, form_of
 from pagekin.text.query import Query, QueryError, Word, wanted_words
-from pagekin.text.scoring import K1, MOSTLY, ROW, TITLE, Rows
+from pagekin.text.scoring import K1, MOSTLY, OPENING, ROW, TITLE, Rows
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 _TIMES = 64.0
@@ -102,6 +102,7 @@ class QueryWeights(NamedTuple):
         rows = (held[:, self.rows.first] & held[:, self.rows.second]) @ self.rows.weight
         most = (K1 + 1.0) * named + TITLE * named * (named / everything) ** 6 + ROW * rows
         words = held.sum(axis=1)
+        most = most + np.where((words == held.shape[1]) & (words > 1), OPENING * everything, 0.0)
         first = (words == held.shape[1]) | ((words >= held.shape[1] - 1) & (named > self.least_named))
         return np.asarray(np.where(first, 1.0 + most, most / (1.0 + most)) * (1.0 + 1e-9))
 

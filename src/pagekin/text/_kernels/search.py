@@ -5,7 +5,20 @@ import numpy as np
 from pagekin.hypertext import decode_stream
 from pagekin.store import kernel, sort_numbers
 from pagekin.text._kernels.postings import weigh_page
-from pagekin.text.scoring import CALLED, K1, LONG, LONGEST_NARROW, PAGES_OF_RANGE, PRESENT, SHORT, TITLE, B
+from pagekin.text.scoring import (
+    CALLED,
+    K1,
+    LONG,
+    LONGEST_NAME,
+    LONGEST_NARROW,
+    OPENING,
+    PAGES_OF_RANGE,
+    PRESENT,
+    SHORT,
+    STRONG,
+    TITLE,
+    B,
+)
 
 _ROUNDING = 1.0 + 1e-9
 """Bounds are computed in another order than scores, so the last digits may differ."""
@@ -158,16 +171,27 @@ def called_share(postings, form):
 
 
 @kernel
+def opening_share(postings, form):
+    """Return where a form's share of the openings begins and ends; nothing for form -1."""
+    if form < 0:
+        return 0, 0
+    most = len(postings.opening_page)  # which only damage exceeds
+    return min(np.int64(postings.opening_offsets[form]), most), min(np.int64(postings.opening_offsets[form + 1]), most)
+
+
+@kernel
 def score_pages(pages, postings, terms, mean):
     """Return the scores of `pages` (rising), whatever the query finds: sums over the terms, always in their order.
 
     `terms` are `Terms`, `mean` is the mean length of pages in words. Cost: for each term and page a short search.
     """
     scores, by_title, named = np.zeros(len(pages)), np.zeros(len(pages)), np.zeros(len(pages))
+    opened, called = np.zeros(len(pages), np.int64), np.zeros(len(pages), np.int64)
     all_named = 0.0
     for t in range(len(terms.begin)):
         at, end, bit, rarity = terms.begin[t], terms.end[t], terms.bit[t], terms.rarity[t]
         link, last_link = called_share(postings, terms.form[t])
+        opening, last_opening = opening_share(postings, terms.form[t])
         all_named += rarity
         for i in range(len(pages)):
             page = pages[i]
@@ -181,15 +205,23 @@ def score_pages(pages, postings, terms, mean):
             if times:
                 by_title[i] += rarity * (TITLE * times / (times + (postings.titles[page] + SHORT) / LONG))
                 named[i] += rarity
+                called[i] += bit == 0 and postings.titles[page] <= LONGEST_NAME
             elif link < last_link:
                 link = _seek(postings.called_page, link, last_link, page)
                 if link < last_link and postings.called_page[link] == page:
                     by_title[i] += rarity * (CALLED * postings.called[link] / 255.0)
                     named[i] += rarity
+                    called[i] += postings.called[link] >= STRONG
+            # Who did not say the terms before at once need not be asked for this one.
+            if opened[i] == t and opening < last_opening:
+                opening = _seek(postings.opening_page, opening, last_opening, page)
+                opened[i] += opening < last_opening and postings.opening_page[opening] == page
     for i in range(len(pages)):
         if named[i] > 0.0:
             share = (named[i] / all_named) * (named[i] / all_named)
             scores[i] += by_title[i] * (share * share * share)
+        if len(terms.begin) > 1 and (opened[i] == len(terms.begin) or called[i] == len(terms.begin)):
+            scores[i] += OPENING * all_named
     return scores
 
 
@@ -233,6 +265,8 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
     for r in range(ranges):
         by_name[r] = _name_bound(terms, longest, r, none)
     _bound_called(postings, terms, longest, by_name)
+    if len(terms.begin) > 1:
+        _bound_openings(postings, terms, by_name)
     return (text + by_name) * _ROUNDING
 
 
@@ -270,7 +304,37 @@ def _name_bound(terms, longest, r, called):
             gained += terms.rarity[t] * max(TITLE * longest[t, r], CALLED * called[t] / 255.0)
             named += terms.rarity[t]
     share = (named / all_named) * (named / all_named) if named > 0.0 else 0.0
-    return gained * (share * share * share)
+    whole = OPENING * all_named if len(called) > 1 and named >= all_named else 0.0
+    return gained * (share * share * share) + whole
+
+
+@kernel
+def _bound_openings(postings, terms, by_name):
+    """Raise the bounds `by_name` by what pages gain that say all terms at once.
+
+    Cost: for each page of the shortest share of openings a short search in the others.
+    """
+    at, end = np.zeros(len(terms.form), np.int64), np.zeros(len(terms.form), np.int64)
+    gained, shortest = 0.0, 0
+    for t in range(len(at)):
+        at[t], end[t] = opening_share(postings, terms.form[t])
+        gained += terms.rarity[t]
+        if end[t] - at[t] < end[shortest] - at[shortest]:
+            shortest = t
+    raised = np.zeros(len(by_name), np.bool_)
+    for i in range(at[shortest], end[shortest]):
+        page, opened = np.int64(postings.opening_page[i]), True
+        r = page // PAGES_OF_RANGE
+        if r >= len(by_name) or raised[r]:  # only damage brings the first about
+            continue
+        for t in range(len(at)):
+            at[t] = _seek(postings.opening_page, at[t], end[t], page)
+            if at[t] >= end[t] or postings.opening_page[at[t]] != page:
+                opened = False
+                break
+        if opened:
+            raised[r] = True
+            by_name[r] += OPENING * gained
 
 
 @kernel
