@@ -40,7 +40,7 @@ from .records import Names, divide_names, join_names, pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
 from .storage import MissingFileError, Storage, StorageError, file_stamp, is_remote, open_file
-from .transfer import fetch, on_this_machine, publish, put_manifest, upload_files, upload_shard
+from .transfer import fetch, hand_over, on_this_machine, publish, put_manifest, upload_files, upload_shard
 from .writer import LOCK, RESUME, KinWriter, can_be_resumed
 
 __all__ = [
@@ -92,6 +92,7 @@ __all__ = [
     "fetch",
     "file_stamp",
     "give_back_memory",
+    "hand_over",
     "invert",
     "is_among",
     "is_full",

@@ -1,6 +1,6 @@
 """Folders and files by their addresses, on a disk or in an object store: `/crawl/a.warc.gz`, `s3://crawl/a.warc.gz`.
 
-pyarrow does the work. It is loaded only for addresses of object stores, and by engines that treat disks and stores alike.
+pyarrow does the work for object stores, and is loaded for them alone.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, Self, cast
 
 from pagekin.errors import PagekinError
 from pagekin.store.disk import is_full
@@ -58,7 +58,7 @@ def _reaching(address: str) -> Iterator[None]:
 def _file_system(address: str) -> tuple[Any, str]:
     """Return the file system of an address, and the path in it."""
     if not is_remote(address):
-        return _local(), str(Path(address).absolute())
+        return _Disk(), str(Path(address).absolute())
     scheme, _, path = address.partition("://")
     if scheme.lower() == "s3":
         return _s3(path.partition("/")[0]), path.rstrip("/")
@@ -69,9 +69,51 @@ def _file_system(address: str) -> tuple[Any, str]:
         return system, path.rstrip("/")
 
 
-@cache
-def _local() -> Any:
-    return _pyarrow_fs().LocalFileSystem()
+class _DiskFile:
+    """A file on a disk, read in parts."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_error: object) -> None:
+        pass
+
+    def read_at(self, size: int, start: int) -> bytes:
+        """Return so many bytes from a place on."""
+        with self._path.open("rb") as file:
+            file.seek(start)
+            return file.read(size)
+
+
+class _Disk:
+    """The disks of this machine, with what `Storage` asks of the file systems of pyarrow."""
+
+    def open_input_stream(self, path: str, compression: None) -> BinaryIO:
+        """Open a file to be read; `compression` is what others would undo."""
+        return Path(path).open("rb")
+
+    def open_input_file(self, path: str) -> _DiskFile:
+        """Open a file of which parts are read."""
+        return _DiskFile(path)
+
+    def open_output_stream(self, path: str, compression: None) -> BinaryIO:
+        """Open a file to be written."""
+        return Path(path).open("wb")
+
+    def create_dir(self, path: str, *, recursive: bool) -> None:
+        """Make a folder unless it is there."""
+        Path(path).mkdir(parents=recursive, exist_ok=True)
+
+    def move(self, path: str, target: str) -> None:
+        """Give a file another name, which may be taken."""
+        Path(path).replace(target)
+
+    def delete_file(self, path: str) -> None:
+        """Remove a file."""
+        Path(path).unlink()
 
 
 def _s3(bucket: str) -> Any:
@@ -196,6 +238,9 @@ class Storage:
 
     def names(self) -> list[str]:
         """Return the names of all files in the folder and below, sorted; none if there is no such folder."""
+        if self._renames:
+            root = Path(self._root)
+            return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
         from pyarrow import fs
 
         with _reaching(self.address):

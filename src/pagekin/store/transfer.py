@@ -27,7 +27,9 @@ def upload_files(folder: Path, address: str) -> None:
 
 
 def upload_shard(shard: Path, address: str) -> None:
-    """Copy all files of a shard into the collection at an address."""
+    """Bring a shard into the collection at an address: it is moved there, if both lie on one disk, or copied."""
+    if _move(shard, f"{address}/{shard.name}"):
+        return
     target = Storage(address)
     for file in sorted(shard.iterdir()):
         if file.name != LOCK:
@@ -49,6 +51,25 @@ def publish(folder: Path, address: str) -> None:
     """Copy a collection to an address, in place of what may be there."""
     upload_files(folder, address)
     put_manifest(address, (folder / MANIFEST).read_bytes())
+
+
+def hand_over(folder: Path, address: str) -> None:
+    """Bring a collection to an address where there is none: it is moved there, if both lie on one disk, or copied."""
+    if not _move(folder, address):
+        publish(folder, address)
+
+
+def _move(folder: Path, address: str) -> bool:
+    """Move a folder to an address; return whether that can be done, at once and without copying."""
+    if is_remote(address):
+        return False
+    (folder / LOCK).unlink(missing_ok=True)
+    try:
+        Path(address).parent.mkdir(parents=True, exist_ok=True)
+        folder.rename(address)
+    except OSError:  # another disk, or another attempt was here before
+        return False
+    return True
 
 
 @contextlib.contextmanager
