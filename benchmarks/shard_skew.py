@@ -17,7 +17,7 @@ from typing import Any
 
 from pagekin.bags import Strategy
 from pagekin.engines import BuildRecipe
-from pagekin.engines.shard_plan import merge_corpus, run_stages, run_task
+from pagekin.engines.shard_plan import read_here, run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
 from pagekin.hypertext import ReadPlan
 from web_generator import MadeWeb, WebFigures
@@ -63,7 +63,7 @@ def main() -> None:
     with archive.open("wb") as file:
         file.writelines(MadeWeb(3 * chosen.pages, figures).records())
     work = ShardWork(BuildRecipe(Strategy(), None, text=True), chosen.shards, str(out), str(chosen.folder / "stages"))
-    merge_corpus(work, ReadPlan([str(archive)], out), 1)
+    read_here(work, ReadPlan([str(archive)], out), chosen.folder)
     runner = MeteredRunner(work)
     facts = json.loads(run_stages(work, runner))["facts"]
     print(f"{facts['pages']:,} pages, {facts['anchors']:,} links, {chosen.shards} shards")

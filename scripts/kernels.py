@@ -62,7 +62,7 @@ run("cluster", kins["demo"], "--preset", "hypursuit1996", "--json")
 run("build", "demo", "-o", work / "shards.kin", "-q", "--workers", 1, "--shards", 3)
 
 from pagekin import bags, engines
-from pagekin.engines.shard_plan import merge_corpus, run_stages, run_task
+from pagekin.engines.shard_plan import read_here, run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
 from pagekin.hypertext import ReadPlan
 
@@ -79,7 +79,7 @@ class OneAfterAnother:
 
 recipe = engines.BuildRecipe(bags.Strategy(), None, text=True)
 by_shards = ShardWork(recipe, 3, str(work / "cluster.kin"), str(work / "stages"))
-merge_corpus(by_shards, ReadPlan(["demo"], work / "cluster.kin"), 1)
+read_here(by_shards, ReadPlan(["demo"], work / "cluster.kin"), work)
 run_stages(by_shards, OneAfterAnother())
 run("evaluate", kins["demo"], "--directory", "url-path", "--json", "--no-cache", "--workers", 1)
 

@@ -16,6 +16,7 @@ from pagekin.hypertext import (
     Cut,
     ReadPlan,
     ShardCorpora,
+    close_ranges,
     cut_corpus,
     cut_pages,
     divide_part,
@@ -214,10 +215,11 @@ def test_shards_begin_at_no_address_that_is_closed(demo_kin: Path) -> None:
     )  # fmt: skip
     for shards, share in ((6, 0.3), (40, 0.8), (200, 0.6)):
         inside = set(rng.sample(range(1, len(corpus)), int(share * len(corpus))))
+        closed = close_ranges((addresses[page - 1], addresses[page]) for page in inside)
         shares, wanted = share_work(measure_chosen(chosen), shards), None
         while wanted is None or wanted.tolist() != shares.tolist():
             shares = shares if wanted is None else wanted
-            found = find_starts(chosen, sum_sizes([]), shares, [addresses[page] for page in inside])
+            found = find_starts(chosen, sum_sizes([]), shares, closed)
             starts, wanted = settle_bounds([found], shares)
         cuts = cut_pages(corpus, shards, lambda page, inside=inside: page not in inside)  # type: ignore[misc]
         assert starts.pages.tolist() == [cut.first_page for cut in cuts[1:]]

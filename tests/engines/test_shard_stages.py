@@ -10,12 +10,13 @@ import pytest
 
 from pagekin.bags import Strategy, choose_strategy
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import BuildRecipe, build_here, shard_plan
+from pagekin.engines import BuildRecipe, build_here, shard_collection, shard_plan
 from pagekin.engines.job_folder import JobFolder
-from pagekin.engines.shard_plan import merge_corpus, run_stages, run_task
+from pagekin.engines.shard_plan import read_here, run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
-from pagekin.hypertext import ReadPlan
-from pagekin.store import KinError, KinWriter, Storage
+from pagekin.engines.shards import WHOLE as WHOLE_NAME
+from pagekin.hypertext import ReadPlan, shard_folders
+from pagekin.store import KinError, KinWriter, Storage, open_kin
 from tests.bags.test_order import all_records, make_web
 from tests.bags.webs import record
 
@@ -87,7 +88,7 @@ def build_by_shards(
     with KinWriter(out, "test") as writer:
         work = ShardWork(recipe, shards, str(out), str(writer.resume_folder() / "stages"))
         runner = ShufflingRunner(work, seed, last)
-        merge_corpus(work, plan, 1)
+        read_here(work, plan, writer.resume_folder())
         writer.commit_manifest(run_stages(work, runner).encode("utf-8", "surrogatepass"))
     return runner
 
@@ -101,9 +102,16 @@ def assert_same_bytes(mine: Path, expected: Path) -> None:
     assert made == wanted
 
 
+def cut_here(plan: ReadPlan, shards: int, recipe: BuildRecipe, out: Path) -> None:
+    """Build a collection in one piece, and cut it."""
+    whole = out.parent / "in-one-piece" / WHOLE_NAME  # the label has this name
+    build_here(replace(plan, out=whole), whole, 1, recipe)
+    shard_collection(whole, shards, out)
+
+
 def check(plan: ReadPlan, shards: int, recipe: BuildRecipe, folder: Path, seed: int) -> ShufflingRunner:
-    """Build by shards and in one piece, and compare."""
-    build_here(replace(plan, out=folder / "here.kin"), folder / "here.kin", shards, recipe)
+    """Build by shards and in one piece that is cut, and compare."""
+    cut_here(plan, shards, recipe, folder / "here.kin")
     runner = build_by_shards(plan, folder / "there.kin", shards, recipe, seed)
     assert_same_bytes(folder / "there.kin", folder / "here.kin")
     return runner
@@ -140,6 +148,21 @@ def test_a_host_that_is_cut_is_judged_in_rounds(tmp_path: Path) -> None:
     check(archive_of(index_web(1), tmp_path), 4, BuildRecipe(Strategy(), None, text=True), tmp_path, 5)
 
 
+def test_words_of_one_stem_in_several_shards_are_one_form(tmp_path: Path) -> None:
+    """What links say in German counts by the stems of all shards, and the page's own shard need not know the words."""
+    words = ("Haus", "Häuser", "Straße", "Straßen", "Gärten", "Garten", "Wälder", "Wald")
+    pages = [
+        record(
+            f"http://a.example/{place}",
+            f"<html lang={'de' if place % 5 else 'en'}><title>{word}</title>{word} {words[place % 3]} quartz {place} "
+            + "".join(f"<a href=/{(place + step) % 40}>{words[(place + step * 3) % 8]}</a> " for step in (1, 7, 19)),
+        )
+        for place, word in enumerate(words * 5)
+    ]
+    check(archive_of(pages, tmp_path), 3, BuildRecipe(Strategy(), None, text=True), tmp_path, 3)
+    assert any("form.same" in open_kin(folder) for folder in shard_folders(open_kin(tmp_path / "there.kin")))
+
+
 def test_a_job_that_was_stopped_goes_on_from_the_stages_that_are_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -152,12 +175,12 @@ def test_a_job_that_was_stopped_goes_on_from_the_stages_that_are_done(
     def never(_task: object) -> dict[str, Any]:
         raise AssertionError("a task that was done runs again")
 
-    done = ("cut", "answer", "judge", "tally", "keep", "bags", "sum", "figures")
+    done = ("list", "choose", "divide", "names", "corpus", "answer", "judge", "tally", "keep", "bags", "sum", "figures")
     monkeypatch.setattr(shard_plan, "TASKS", {**shard_plan.TASKS, **dict.fromkeys(done, never)})
-    monkeypatch.setattr(shard_plan, "read_sources_into", never)
+    monkeypatch.setattr(shard_plan, "gather_parts", never)
     monkeypatch.setattr(ShufflingRunner, "_run", lambda self, *task: run_task(self.work, *task).result)
     build_by_shards(plan, there, 2, recipe)
-    build_here(replace(plan, out=tmp_path / "here.kin"), tmp_path / "here.kin", 2, recipe)
+    cut_here(plan, 2, recipe, tmp_path / "here.kin")
     assert_same_bytes(there, tmp_path / "here.kin")
 
 

@@ -11,11 +11,19 @@ import pytest
 
 from pagekin.bags import Bags, Strategy
 from pagekin.clusters import DOCUMENTS_TREE, ClusterSettings, read_trees
-from pagekin.engines import ShardError, build_collection, build_shards, check_shards, shard_collection
+from pagekin.engines import (
+    ShardError,
+    build_collection,
+    build_shards,
+    check_shards,
+    local_shards,
+    needs,
+    shard_collection,
+)
 from pagekin.hypertext import Corpus, ReadPlan, check_corpus, shard_folders
 from pagekin.labels import check_stored_label, read_label
 from pagekin.similarity import check_index
-from pagekin.store import SHARDS, Kin, KinError, RaggedBytes, open_kin
+from pagekin.store import SHARDS, Kin, KinError, MemoryBudget, RaggedBytes, open_kin
 from pagekin.text import check_text
 from tests.clusters.conference import BASE_URL, write_site
 
@@ -165,6 +173,64 @@ def test_building_in_shards_gives_the_bytes_of_cutting(demo_kin: Path, tmp_path:
     assert sorted(one.name for one in plan.out.iterdir()) == sorted(
         [".lock", "manifest.json", *(one["folder"] for one in built.facts[SHARDS])]
     )
+
+
+def write_small_site(folder: Path) -> ReadPlan:
+    """Write some pages that link to each other; return the plan that reads them."""
+    site = folder / "site"
+    site.mkdir()
+    for number in range(24):
+        links = "".join(f"<a href={(number + step) % 24}.html>tide {step}</a> " for step in (1, 5, 11))
+        (site / f"{number}.html").write_text(f"<title>Tide {number}</title><p>Ebb {number * 7} and flood. {links}")
+    return ReadPlan([str(site)], folder / "site.kin", workers=1)
+
+
+class StoppedError(Exception):
+    """What stops a build."""
+
+
+@pytest.mark.parametrize("stage", ["keep", "finish", "saving"])
+def test_a_build_in_shards_that_was_stopped_goes_on_without_merging_again(
+    stage: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = write_small_site(tmp_path)
+
+    def stop(current: str, share: float) -> None:
+        if current == stage and (share > 0 or stage == "saving"):
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        build_shards(plan, 3, Strategy(), stop, text=True)
+    assert not (plan.out / "manifest.json").exists()
+
+    def never(*_arguments: object) -> None:
+        raise AssertionError("parts are merged again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(local_shards, "merge_in_shards", never)
+        build_shards(plan, 3, Strategy(), text=True)
+    whole = tmp_path / "whole.kin"
+    build_collection(ReadPlan(plan.sources, whole, workers=1), Strategy(), text=True)
+    shard_collection(whole, 3, tmp_path / "cut.kin")
+    assert arrays(open_kin(plan.out)) == arrays(open_kin(tmp_path / "cut.kin"))
+    assert not (plan.out / ".resume").exists()
+
+
+def test_a_build_in_shards_never_merges_the_whole_and_keeps_to_its_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = write_small_site(tmp_path)
+    build_shards(plan, 3, Strategy(), text=True)
+
+    def never(*_arguments: object) -> None:
+        raise AssertionError("the corpus is merged in one piece")
+
+    monkeypatch.setattr(local_shards, "merge_parts", never)
+    monkeypatch.setattr(needs, "LEAST_MEMORY", 0)
+    monkeypatch.setattr(needs, "MEMORY_SHARE", 0)
+    little = ReadPlan(plan.sources, tmp_path / "little.kin", workers=1, memory=MemoryBudget(1 << 20))
+    build_shards(little, 3, Strategy(), text=True)
+    assert arrays(open_kin(little.out)) == arrays(open_kin(plan.out))
 
 
 def test_a_collection_in_one_piece_takes_the_place_of_shards_and_leaves_nothing_of_them(tmp_path: Path) -> None:

@@ -6,8 +6,9 @@ from .delta import DeltaReport, check_delta
 from .division import Census
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from .local import BuildRecipe, BuildReport, build_collection, cluster_collection, index_collection, label_collection
+from .local_shards import build_shards
 from .needs import require_room
-from .shards import ShardError, build_shards, check_shards, shard_collection
+from .shards import ShardError, check_shards, shard_collection
 from .spark import ClusterPlan, SparkError, build_on_spark
 from .targets import build_here
 from .update import UpdateReport, compact_collection, update_collection

@@ -7,12 +7,34 @@ die, or come late; whichever record is there, what it names is whole, and the sa
 
 import json
 import secrets
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
-from pagekin.store import MissingFileError, Storage, publish
+from pagekin.store import MissingFileError, Storage, hand_over
+
+Piece = bytes | Path
+"""What a task sends to another: bytes, or a file that holds them."""
+_SIZE = 8
+"""Bytes before each record of a spool that say how long it is."""
+
+
+class Spool:
+    """Records for several tasks, any number for each, in files."""
+
+    def __init__(self, folder: Path, count: int) -> None:
+        folder.mkdir()
+        self.files = [folder / str(number) for number in range(count)]
+        for file in self.files:
+            file.touch()
+
+    def add(self, to: int, data: bytes) -> None:
+        """Add a record for a task."""
+        with self.files[to].open("ab") as file:
+            file.write(len(data).to_bytes(_SIZE, "little"))
+            file.write(data)
 
 
 class TaskRecord(NamedTuple):
@@ -56,8 +78,16 @@ class JobFolder:
         begin, end = record.pieces[kind][to : to + 2]
         return self._store.read_part(record.file, begin, end - begin)
 
+    def read_spooled(self, record: TaskRecord, kind: str, to: int) -> Iterator[bytes]:
+        """Yield the records that a task spooled for another, one in memory at a time."""
+        begin, end = record.pieces[kind][to : to + 2]
+        while begin < end:
+            size = int.from_bytes(self._store.read_part(record.file, begin, _SIZE), "little")
+            yield self._store.read_part(record.file, begin + _SIZE, size)
+            begin += _SIZE + size
+
     def write(
-        self, stages: Sequence[str], number: int, result: Mapping[str, Any], pieces: Mapping[str, Sequence[bytes]],
+        self, stages: Sequence[str], number: int, result: Mapping[str, Any], pieces: Mapping[str, Sequence[Piece]],
         kin: Path | None, costs: Mapping[str, float], work: Path,
     ) -> None:  # fmt: skip
         """Write all that a task leaves, the record last; it may stand for several stages. `work` is for what is copied."""
@@ -66,21 +96,34 @@ class JobFolder:
         if pieces:
             file = f"{token}.pieces"
             with (work / "pieces").open("wb") as stream:
-                for some in pieces.values():
-                    stream.writelines(some)
+                for piece in chain.from_iterable(pieces.values()):
+                    _copy(piece, stream)
             self._store.upload(work / "pieces", file)
         address = ""
         if kin is not None:
             address = f"{self.address}/{token}.kin"
-            publish(kin, address)
+            hand_over(kin, address)
         record = TaskRecord(dict(result), file, places, address, dict(costs))
         for stage in reversed(stages):
             self._store.write(f"{stage}/{number}.json", json.dumps(record._asdict()).encode())
 
 
-def _places(pieces: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[str, list[int]]]:
+def piece_bytes(piece: Piece) -> int:
+    """Return how long a piece is."""
+    return piece.stat().st_size if isinstance(piece, Path) else len(piece)
+
+
+def _copy(piece: Piece, stream: IO[bytes]) -> None:
+    if isinstance(piece, Path):
+        with piece.open("rb") as source:
+            shutil.copyfileobj(source, stream)
+    else:
+        stream.write(piece)
+
+
+def _places(pieces: Mapping[str, Sequence[Piece]]) -> Iterator[tuple[str, list[int]]]:
     start = 0
     for kind, some in pieces.items():
-        places = list(accumulate(map(len, some), initial=start))
+        places = list(accumulate(map(piece_bytes, some), initial=start))
         yield kind, places
         start = places[-1]

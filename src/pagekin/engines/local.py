@@ -153,7 +153,7 @@ def build_into(
     if recipe.text:
         facts |= make_text(writer, corpus, stages.tell)
     if recipe.clusters:
-        threads = _thread_count(plan.workers)
+        threads = thread_count(plan.workers)
         with TemporaryDirectory(dir=writer.work) as folder:
             workshop = BagWorkshop(corpus, Path(folder), threads, memory=plan.memory)
             trees = (
@@ -217,7 +217,7 @@ def index_collection(
     return BuildReport({**corpus.facts, **facts}, None, stages.seconds, open_kin(path).bytes_on_disk, replaced)
 
 
-def _thread_count(asked: int) -> int:
+def thread_count(asked: int) -> int:
     """Return the number of threads to run: one per core for 0, and never more, which would only cost memory."""
     return min(asked or default_workers(), default_workers())
 
@@ -265,7 +265,7 @@ def cluster_collection(
     progress: Progress = no_progress, threads: int = 0, names: KeptNames = NO_NAMES, memory: MemoryBudget = NO_LIMIT,
 ) -> list[Tree]:  # fmt: skip
     """Make the clusters of a collection and its label, in place of those it has; `names` are those that topics keep."""
-    threads = _thread_count(threads)
+    threads = thread_count(threads)
     with _renew(path, "pagekin cluster", memory) as (writer, corpus):
         stages = Stages(progress)
         with TemporaryDirectory(dir=writer.work) as folder:
@@ -305,8 +305,8 @@ def _index_facts(
     not_citing: npt.NDArray[np.int64] | None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write all arrays of the index; give the facts to add to the manifest."""
-    require_pages(corpus, corpus.kin.path)
-    threads = _thread_count(threads)
+    require_pages(len(corpus), corpus.facts["skipped"], corpus.kin.path)
+    threads = thread_count(threads)
     facts = make_bags(corpus, strategy, writer, stages.tell, not_citing, threads)
     kin: Kin = writer.view(corpus.facts, corpus.kin)
     require_bags(facts["bags"], strategy, corpus.kin.path)
@@ -315,10 +315,10 @@ def _index_facts(
     return {"index": facts, "seeds": {**corpus.facts.get("seeds", {}), "signatures": strategy.signature.seed}}
 
 
-def require_pages(corpus: Corpus, out: str | Path) -> None:
-    """Refuse to index a collection without a page; it is to lie at `out`."""
-    if not len(corpus):
-        skipped = ", ".join(f"{count:,} {reason}" for reason, count in corpus.facts["skipped"].items())
+def require_pages(pages: int, left_out: Mapping[str, int], out: str | Path) -> None:
+    """Refuse to index a collection without a page, which is to lie at `out`; tell what was skipped."""
+    if not pages:
+        skipped = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         raise KinError(
             f"there is nothing to index: no page was found, and a page is HTML with status 200. "
             f"Skipped: {skipped or 'nothing'}. {out} is left as it was."

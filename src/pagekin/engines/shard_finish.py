@@ -1,77 +1,86 @@
 """The last stages of a build by shards: what needs the whole corpus at once, the shards as they are stored, the manifest."""
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin import bags
+from pagekin import bags, text
 from pagekin.bags import BagWorkshop
 from pagekin.clusters import make_trees, read_trees
 from pagekin.engines.local import Stages, write_tree_facts
-from pagekin.engines.shard_stages import Task, judged_links, kept_words, open_record, raw_bags
+from pagekin.engines.shard_stages import Task, find_captured, judged_links, kept_words, open_record, raw_bags
 from pagekin.engines.shards import WHOLE, adopt_shard, cut_trees, whole_facts
 from pagekin.hypertext import Corpus, widen_corpus
 from pagekin.similarity import make_index
 from pagekin.store import (
     KinWriter,
+    Names,
     RaggedBytes,
+    Workspace,
     make_manifest,
     no_progress,
     open_kin,
     pack_manifest,
-    pack_strings,
     upload_shard,
 )
-from pagekin.text import LinkTexts, cut_link_texts, make_link_texts, make_text
+
+# -- what links call pages ----------------------------------------------------------------------------------------------
 
 
-class CalledPages(NamedTuple):
-    """What links of the same host call the pages of a shard: `LinkTexts` that travel."""
+def count_uses(task: Task) -> dict[str, Any]:
+    """Count in which languages the words of a shard are used."""
+    task.send("uses", text.count_uses(task.corpus(), task.work.shards))
+    return {}
 
-    names: npt.NDArray[np.uint8]
-    """The forms that some page is called, as one string, …"""
-    offsets: npt.NDArray[np.int64]
-    """… and where each begins."""
-    form: npt.NDArray[np.int64]
-    page: npt.NDArray[np.int64]
-    strength: npt.NDArray[np.uint8]
-    words: npt.NDArray[np.uint8]
-    """For each form a word behind it, the most common one of the whole, …"""
-    word_offsets: npt.NDArray[np.int64]
-    """… and where each begins."""
+
+def find_languages(task: Task) -> dict[str, Any]:
+    """Find the languages of the words in a range of hashes."""
+    task.send("words", [text.find_languages(task.receive("uses", "uses", text.WordUses))])
+    return {}
+
+
+def unite_forms(task: Task) -> dict[str, Any]:
+    """Find the forms that stand for the same word: what is decided by all words together, and takes memory for these alone."""
+    same = text.unite_forms(task.receive("languages", "words", text.LanguageWords, to=0))
+    task.send("same", [same])
+    return {"forms": len(same.forms.offsets) - 1}
+
+
+def call_pages(task: Task) -> dict[str, Any]:
+    """Tell all shards what links of this one call their pages."""
+    corpus, room = task.corpus(), Workspace(task.room, task.memory)
+    same = text.SameForms(Names.of([]), Names.of([]))
+    if task.job.find("same", 0):
+        same = task.receive_from("same", 0, "same", text.SameForms, to=0)
+    calls = text.call_pages(corpus, same, find_captured(task), task.url_cuts(corpus), room)
+    task.send("called", calls.called)
+    task.send("said", calls.said)
+    task.send("wanted", calls.wanted)
+    return {}
+
+
+def show_forms(task: Task) -> dict[str, Any]:
+    """Choose the words that show the forms in a range of hashes."""
+    said, wanted = task.receive("call", "said", text.SaidWords), task.receive("call", "wanted", text.WantedForms)
+    shown, forms = text.show_forms(said, wanted, task.work.shards)
+    task.send("shown", shown)
+    return {"forms": forms}
 
 
 # -- of the whole -------------------------------------------------------------------------------------------------------
 
 
-def find_link_texts(task: Task) -> dict[str, Any]:
-    """Find what links call the pages of all shards: which forms stand for one word is decided by all words together."""
-    corpus = Corpus(task.open("merge", 0))
-    with KinWriter(task.room / "texts.kin", "pagekin build") as writer:
-        facts = make_link_texts(writer, corpus)
-        kin = writer.view(facts, corpus.kin)
-        task.send("called", [_called(corpus, cut_link_texts(kin, cut.first_page, cut.last_page)) for cut in task.cuts])
-    return facts
-
-
-def _called(corpus: Corpus, texts: LinkTexts) -> CalledPages:
-    return CalledPages(
-        *pack_strings([name.encode() for name in texts.names]), texts.form, texts.page, texts.strength,
-        *pack_strings([corpus.terms[term] for term in texts.terms.tolist()]),
-    )  # fmt: skip
-
-
 def make_clusters(task: Task) -> dict[str, Any]:
     """Put the pages of all shards into clusters, name these, and make the label of the whole."""
-    recipe, kin = task.work.recipe, task.open("merge", 0)
+    recipe, kin = task.work.recipe, task.open("whole", 0)
     assert recipe.clusters is not None
     task.kept = task.room / WHOLE  # the label has this name
-    with KinWriter(task.kept, "pagekin build") as writer:
+    with KinWriter(task.kept, "pagekin build", task.memory) as writer:
         corpus = Corpus(replace(kin, path=task.kept))
-        workshop = BagWorkshop(corpus, task.room / "bags", task.threads)
+        workshop = BagWorkshop(corpus, task.room / "bags", task.threads, memory=task.memory)
         trees = make_trees(corpus, recipe.clusters, None, no_progress, task.threads, recipe.names, workshop)
         facts = write_tree_facts(writer, corpus, trees, None, task.threads, Stages(no_progress), workshop)
         writer.commit({**facts, "pages": len(corpus)})
@@ -85,11 +94,11 @@ def finish_shard(task: Task) -> dict[str, Any]:
     """Write a shard as it is stored: corpus, weighted bags, links, signatures, lists, text, trees and label."""
     recipe, number, cut = task.work.recipe, task.number, task.cuts[task.number]
     figures = task.result("figures")
-    called = task.receive_from("link_texts", 0, "called", CalledPages) if recipe.text else None
+    called, words = _join_called(task) if recipe.text else (None, [])
     with KinWriter(task.room / "made.kin", "pagekin build") as writer:
         folder = writer.work / f"shard-{number}"
-        with KinWriter(folder, "pagekin build") as own:
-            facts, corpus, index = _write_bags(task, own, figures, called)
+        with KinWriter(folder, "pagekin build", task.memory) as own:
+            facts, corpus, index = _write_bags(task, own, figures, words)
             index |= make_index(own.view(facts), recipe.strategy, own, no_progress, task.threads, of_shard=True)
             facts |= {"index": index, "seeds": _seeds(task)}
             facts["shard"] = {
@@ -97,15 +106,15 @@ def finish_shard(task: Task) -> dict[str, Any]:
                 "first_document": figures["firsts"][number],
             }  # fmt: skip
             if called:
-                facts |= make_text(own, corpus, threads=task.threads, link_texts=_link_texts(called))
+                facts |= text.make_text(own, corpus, threads=task.threads, link_texts=called)
             if recipe.clusters:
                 trees = task.open("clusters", 0)
                 facts |= cut_trees(trees, read_trees(trees), cut, own, corpus, task.threads)
             own.commit(facts)
         first_address = task.bounds[number - 1].decode("utf-8", "replace") if number else ""
         entry = adopt_shard(writer, folder, cut, first_address)
-        upload_shard(writer.path / entry["folder"], task.work.out)
         sizes = open_kin(writer.path / entry["folder"]).bytes_on_disk
+        upload_shard(writer.path / entry["folder"], task.work.place or task.work.out)
     return {"entry": entry, "facts": {name: facts[name] for name in ("index", "text") if name in facts}, "bytes": sizes}
 
 
@@ -113,13 +122,14 @@ def _seeds(task: Task) -> dict[str, Any]:
     return {**task.result("merge")["facts"].get("seeds", {}), "signatures": task.work.recipe.strategy.signature.seed}
 
 
-def _link_texts(called: CalledPages) -> LinkTexts:
-    names = [name.decode() for name in RaggedBytes(called.names, called.offsets)]
-    return LinkTexts(names, called.form, called.page, called.strength, np.zeros(0, np.int64))
+def _join_called(task: Task) -> tuple[text.LinkTexts, list[bytes]]:
+    """Return what links of all shards call the pages of one, and the words behind it."""
+    called = task.receive("call", "called", text.CalledAddresses)
+    return text.join_called(task.corpus(), called, task.receive("show", "shown", text.ShownForms))
 
 
 def _write_bags(
-    task: Task, writer: KinWriter, figures: dict[str, Any], called: CalledPages | None
+    task: Task, writer: KinWriter, figures: dict[str, Any], called: Sequence[bytes]
 ) -> tuple[dict[str, Any], Corpus, dict[str, Any]]:
     """Write the corpus of a shard with its bags and their links; return the facts, the corpus and the facts of the bags."""
     strategy, corpus, raw = task.work.recipe.strategy, task.wide_corpus(), raw_bags(task)
@@ -166,13 +176,12 @@ def _shared_facts(task: Task, figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def _write_corpus(
-    task: Task, writer: KinWriter, wide: Corpus, raw: bags.Raw, shown: dict[int, bytes], called: CalledPages | None
+    task: Task, writer: KinWriter, wide: Corpus, raw: bags.Raw, shown: dict[int, bytes], called: Sequence[bytes]
 ) -> tuple[dict[str, Any], Corpus]:
-    """Write the corpus of a shard that knows the words and addresses of its bags, and what its pages are called."""
+    """Write the corpus of a shard that knows the words and addresses of its bags, and the words that its pages are called."""
     base = task.corpus()
     used = np.unique(raw.citing[np.flatnonzero(raw.df[raw.limits[0] : raw.limits[1]])])
-    names: Iterable[bytes] = RaggedBytes(called.words, called.word_offsets) if called else ()
-    facts = widen_corpus(base, [wide.urls[url] for url in used.tolist()], [*shown.values(), *names], writer)
+    facts = widen_corpus(base, [wide.urls[url] for url in used.tolist()], [*shown.values(), *called], writer)
     written = writer.view({}).arrays.keys()
     for name, array in base.kin.arrays.items():
         if name not in written:
@@ -215,7 +224,8 @@ def write_manifest(task: Task) -> dict[str, Any]:
     index |= {"epoch": figures["epoch"]} | _shared_facts(task, figures)
     facts = {**task.result("merge")["facts"], "index": index, "seeds": _seeds(task)}
     if task.work.recipe.text:
-        facts |= task.result("link_texts")
+        forms = sum(task.result("show", one)["forms"] for one in range(task.work.shards))
+        facts |= text.describe_text(facts["pages"], forms)
     if task.work.recipe.clusters:
         facts |= task.result("clusters")
     facts = whole_facts(facts, [shard["facts"] for shard in shards], [shard["entry"] for shard in shards])

@@ -2,21 +2,47 @@
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from pagekin.clusters import document_tree
-from pagekin.engines import shard_finish, shard_stages
-from pagekin.engines.job_folder import JobFolder, TaskRecord
-from pagekin.engines.local import require_pages
+from pagekin.engines import corpus_stages, shard_finish, shard_stages
+from pagekin.engines.job_folder import JobFolder, TaskRecord, piece_bytes
 from pagekin.engines.shard_stages import ShardWork, Task
-from pagekin.engines.shards import WHOLE, plan_cuts
-from pagekin.hypertext import Corpus, ReadPlan, read_sources_into
-from pagekin.store import KinWriter, temporary_folder
+from pagekin.engines.shards import require_count
+from pagekin.hypertext import ReadPlan, ReadReport, gather_parts, reading_settings
+from pagekin.store import (
+    MANIFEST,
+    NO_LIMIT,
+    KinWriter,
+    MemoryBudget,
+    MissingFileError,
+    Storage,
+    pack_record,
+    temporary_folder,
+)
+from pagekin.text import have_stemmers
 
 TASKS: Mapping[str, Callable[[Task], dict[str, Any]]] = {
-    "cut": shard_stages.cut_shard,
+    "list": corpus_stages.list_parts,
+    "ranges": corpus_stages.choose_ranges,
+    "spread": corpus_stages.spread_captures,
+    "captures": corpus_stages.join_captures,
+    "choose": corpus_stages.choose_pages,
+    "chosen": corpus_stages.conclude_choice,
+    "whole": corpus_stages.merge_whole,
+    "starts": corpus_stages.find_starts,
+    "bounds": corpus_stages.settle_bounds,
+    "move": corpus_stages.move_chosen,
+    "divide": corpus_stages.divide_parts,
+    "links": corpus_stages.list_links,
+    "names": corpus_stages.find_names,
+    "corpus": corpus_stages.merge_corpus,
+    "count": corpus_stages.count_names,
+    "merge": corpus_stages.describe_corpus,
+    "ask": shard_stages.ask,
     "answer": shard_stages.answer,
     "judge": shard_stages.judge,
     "tally": shard_stages.tally,
@@ -27,12 +53,19 @@ TASKS: Mapping[str, Callable[[Task], dict[str, Any]]] = {
     "name_links": shard_stages.name_links,
     "number_links": shard_stages.number_links,
     "collect_links": shard_stages.collect_links,
-    "link_texts": shard_finish.find_link_texts,
+    "uses": shard_finish.count_uses,
+    "languages": shard_finish.find_languages,
+    "same": shard_finish.unite_forms,
+    "call": shard_finish.call_pages,
+    "show": shard_finish.show_forms,
     "clusters": shard_finish.make_clusters,
     "finish": shard_finish.finish_shard,
     "manifest": shard_finish.write_manifest,
 }
 """What the tasks of each stage do. The rounds of a stage have a number behind a dot."""
+CORPUS_STAGES = ("list", "ranges", "spread", "captures", "choose", "chosen", "starts", "bounds", "move", "divide", "links",
+                 "names", "corpus", "count", "merge")  # fmt: skip
+"""The stages from parts to the corpora of shards."""
 _JUDGED = "judged"
 """Where the judgement of a shard is found, whichever round it came of."""
 
@@ -47,54 +80,84 @@ class StageRunner(Protocol):
         """Run the tasks of a stage beside those that follow; return a function that waits for them."""
 
 
-def merge_corpus(work: ShardWork, plan: ReadPlan, threads: int) -> None:
-    """Read or merge the corpus of the whole, and decide where it is cut: the task that comes first, and stands alone."""
-    job = JobFolder(work.folder)
-    if job.find("merge", 0):
+def note_parts(work: ShardWork, plan: ReadPlan, sources: Sequence[str], addresses: Sequence[str], units: int) -> None:
+    """Note the parts that a collection is made of, by their addresses, and how they were read: what all stages begin with."""
+    said = {
+        "settings": reading_settings(plan, sources), "all_captures": plan.all_captures, "strict": plan.strict,
+        "units": units,
+    }  # fmt: skip
+    shared = [pack_record(names) for names in corpus_stages.share_parts(addresses, work.shards)]
+    with temporary_folder("parts") as folder:
+        JobFolder(work.folder).write(["parts"], 0, said, {"parts": shared}, None, {}, folder)
+
+
+def read_here(work: ShardWork, plan: ReadPlan, folder: Path) -> None:
+    """Read all sources of a plan into parts in a folder of this machine, and note them, unless that is done."""
+    if JobFolder(work.folder).find("parts", 0):
         return
-    began = time.process_time()
-    with temporary_folder("merge") as folder:
-        made = folder / WHOLE
-        with KinWriter(made, "pagekin build", plan.memory) as writer:
-            plan = replace(plan, out=made, replace=True, workers=threads, recipe=work.recipe.to_keep())
-            read = read_sources_into(writer, plan)
-            corpus = Corpus(writer.view(read.facts))
-            require_pages(corpus, work.out)
-            trees = [document_tree(corpus)] if work.recipe.clusters else []
-            cuts = plan_cuts(corpus, trees, work.shards)
-            bounds = [corpus.urls[cut.first_url].decode("latin-1") for cut in cuts[1:]]
-            writer.commit(read.facts)
-        result = {
-            "cuts": cuts, "bounds": bounds, "facts": read.facts, "units": read.units, "merging": read.merging,
-        }  # fmt: skip
-        costs = {"seconds": time.process_time() - began, "received": 0, "sent": 0}
-        job.write(["merge"], 0, result, {}, made, costs, folder)
+    report = ReadReport({})
+    with KinWriter(folder / "read.kin", "pagekin build", plan.memory) as writer:
+        merged = gather_parts(writer, replace(plan, replace=True, recipe=work.recipe.to_keep()), report)
+        moved = [part.rename(folder / part.name) for part in merged.parts]
+    note_parts(work, plan, merged.sources, list(map(str, moved)), report.units)
 
 
-def run_task(work: ShardWork, stage: str, number: int, threads: int = 1) -> TaskRecord:
-    """Run one task of a stage, unless it was done before; return what it left."""
+def run_task(
+    work: ShardWork,
+    stage: str,
+    number: int,
+    threads: int = 1,
+    memory: MemoryBudget = NO_LIMIT,
+    room: Path | None = None,
+) -> TaskRecord:
+    """Run one task of a stage, unless it was done before; return what it left.
+
+    It works in a folder of its own inside `room`, or on the temporary disk.
+    """
     job = JobFolder(work.folder)
-    if done := job.find(stage, number):
+    if (done := job.find(stage, number)) and _is_in_place(work, stage, done):
         return done
     began = time.process_time()
     with contextlib.ExitStack() as files:
-        room = files.enter_context(temporary_folder("stage"))
-        task = Task(work, stage, number, room, files, threads)
+        own = Path(files.enter_context(TemporaryDirectory(dir=room))) if room else None
+        task = Task(work, stage, number, own or files.enter_context(temporary_folder("stage")), files, threads, memory)
         result = TASKS[stage.partition(".")[0]](task)
         stages = [stage, _JUDGED] if result.get("judged") else [stage]
-        sent = sum(len(piece) for pieces in task.sent.values() for piece in pieces)
+        sent = sum(piece_bytes(piece) for pieces in task.sent.values() for piece in pieces)
         costs = {"seconds": time.process_time() - began, "received": task.received, "sent": sent}
-        job.write(stages, number, result, task.sent, task.kept, costs, room)
+        job.write(stages, number, result, task.sent, task.kept, costs, task.room)
     return job.record(stage, number)
 
 
+def _is_in_place(work: ShardWork, stage: str, record: TaskRecord) -> bool:
+    """Return whether what a task has put beside the job's folder is still there: a writer removes what no manifest names."""
+    if stage != "finish":
+        return True
+    try:
+        Storage(work.place or work.out).read(f"{record.result['entry']['folder']}/{MANIFEST}")
+    except MissingFileError:
+        return False
+    return True
+
+
 def run_stages(work: ShardWork, engine: StageRunner) -> str:
-    """Run all stages after `merge_corpus`; return the manifest, whose files are all in their place."""
-    shards = range(work.shards)
-    wanted = {"link_texts": work.recipe.text, "clusters": work.recipe.clusters is not None}
-    beside = [engine.start(stage, [0]) for stage, is_wanted in wanted.items() if is_wanted]
-    engine.run("cut", shards)
+    """Run all stages after `note_parts`, or after those that made the corpora; return the manifest: its files are in place."""
+    require_count(work.shards)
+    shards, job = range(work.shards), JobFolder(work.folder)
+    beside = []
+    if not job.find("merge", 0):
+        _merge_corpora(work, engine)
+    if work.recipe.clusters:
+        beside.append(engine.start("clusters", [0]))
+    engine.run("ask", shards)
     engine.run("answer", shards)
+    if work.recipe.text:
+        if have_stemmers(job.record("merge", 0).result["facts"]["language_codes"]):
+            engine.run("uses", shards)
+            engine.run("languages", shards)
+            engine.run("same", [0])
+        engine.run("call", shards)
+        engine.run("show", shards)
     waiting, number = list(shards), 0
     while waiting:
         judged = engine.run(f"judge.{number}", waiting)
@@ -110,3 +173,37 @@ def run_stages(work: ShardWork, engine: StageRunner) -> str:
         wait()
     engine.run("finish", shards)
     return str(engine.run("manifest", [0])[0]["manifest"])
+
+
+def _merge_corpora(work: ShardWork, engine: StageRunner) -> None:
+    """Run the stages from parts to the corpora of shards."""
+    shards = range(work.shards)
+    wait = engine.start("whole", [0]) if work.recipe.clusters else None
+    engine.run("list", shards)
+    ranges = range(len(engine.run("ranges", [0])[0]["ranges"]) + 1)
+    engine.run("spread", shards)
+    engine.run("captures", ranges)
+    _run_rounds("choose", ranges, engine)
+    engine.run("chosen", ranges)
+    if wait:
+        wait()
+    number, done = 0, False
+    while not done:
+        engine.run(f"starts.{number}", ranges)
+        done = engine.run(f"bounds.{number}", [0])[0]["done"]
+        number += 1
+    engine.run("move", ranges)
+    engine.run("divide", shards)
+    engine.run("links", shards)
+    _run_rounds("names", shards, engine)
+    engine.run("corpus", shards)
+    engine.run("count", shards)
+    engine.run("merge", [0])
+
+
+def _run_rounds(stage: str, numbers: Iterable[int], engine: StageRunner) -> None:
+    """Run the rounds of a stage until its tasks are done: all of them are after the same one."""
+    number, done = 0, False
+    while not done:
+        done = all(one["done"] for one in engine.run(f"{stage}.{number}", numbers).values())
+        number += 1

@@ -5,7 +5,7 @@ or for each of as many ranges of hashes, or one alone. Stages follow one another
 """
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -15,13 +15,15 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin import bags
-from pagekin.engines.job_folder import JobFolder
+from pagekin.engines.job_folder import JobFolder, Piece, Spool
 from pagekin.engines.local import BuildRecipe, require_bags
-from pagekin.hypertext import Corpus, Cut, cut_corpus, widen_corpus
+from pagekin.hypertext import Corpus, Cut, widen_corpus
 from pagekin.store import (
+    NO_LIMIT,
     Array,
     Kin,
     KinWriter,
+    MemoryBudget,
     RaggedBytes,
     no_progress,
     on_this_machine,
@@ -31,7 +33,6 @@ from pagekin.store import (
 )
 
 Record = TypeVar("Record", bound=NamedTuple)
-_NO_NUMBERS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class ShardWork:
     """The address of the collection."""
     folder: str
     """The address of the folder in which tasks leave what they made, for this input and these settings alone."""
+    place: str = ""
+    """The address at which finished shards are put; where it is empty, the collection's."""
 
 
 @dataclass
@@ -57,7 +60,8 @@ class Task:
     """A folder of its own on the temporary disk."""
     files: contextlib.ExitStack
     threads: int = 1
-    sent: dict[str, list[bytes]] = field(default_factory=dict)
+    memory: MemoryBudget = NO_LIMIT
+    sent: dict[str, Sequence[Piece]] = field(default_factory=dict)
     kept: Path | None = None
     """A folder of arrays that others will open."""
     received: int = 0
@@ -76,9 +80,25 @@ class Task:
         """Leave a record for each task of a later stage."""
         self.sent[kind] = [pack_record(record) for record in records]
 
-    def receive(self, stage: str, kind: str, record: type[Record], to: int | None = None) -> list[Record]:
-        """Return what all tasks of a stage sent to this one, or `to` another number, in the order of their numbers."""
-        return [self.receive_from(stage, number, kind, record, to) for number in range(self.work.shards)]
+    def spool(self, kind: str, count: int) -> Spool:
+        """Return what leaves any number of records for each of so many tasks of a later stage; they lie on the disk."""
+        spool = Spool(self.room / f"spool-{kind}", count)
+        self.sent[kind] = spool.files
+        return spool
+
+    def receive_spooled(self, stage: str, kind: str, record: type[Record]) -> Iterator[Record]:
+        """Yield what all tasks of a stage spooled for this one, one record after another."""
+        for number in range(self.work.shards):
+            for data in self.job.read_spooled(self.job.record(stage, number), kind, self.number):
+                self.received += len(data)
+                yield unpack_record(record, data)
+
+    def receive(
+        self, stage: str, kind: str, record: type[Record], to: int | None = None, count: int | None = None
+    ) -> list[Record]:
+        """Return what all tasks of a stage, or `count`, sent to this one, or `to` another number, by their numbers."""
+        numbers = range(self.work.shards if count is None else count)
+        return [self.receive_from(stage, number, kind, record, to) for number in numbers]
 
     def receive_from(self, stage: str, number: int, kind: str, record: type[Record], to: int | None = None) -> Record:
         """Return what one task of a stage sent to this one, or `to` another number."""
@@ -109,11 +129,11 @@ class Task:
 
     def corpus(self) -> Corpus:
         """Return the corpus of the shard, which knows what its own pages say and name."""
-        return Corpus(self.open("cut"))
+        return Corpus(self.open("corpus"))
 
     def wide_corpus(self) -> Corpus:
         """Return the corpus of the shard that also knows what links of other shards say."""
-        base, wide = self.open("cut"), self.open("bags")
+        base, wide = self.open("corpus"), self.open("bags")
         return Corpus(Kin(base.path, wide.manifest, {**base.arrays, **wide.arrays}))
 
     def own(self, corpus: Corpus) -> range:
@@ -170,13 +190,9 @@ def _range_pieces(hashes: npt.NDArray[np.uint64], count: int) -> list[Hashes]:
 # -- the corpus ---------------------------------------------------------------------------------------------------------
 
 
-def cut_shard(task: Task) -> dict[str, Any]:
-    """Cut the corpus of a shard out of the whole; ask the others about the addresses and hosts that it names."""
-    cut, task.kept = task.cuts[task.number], task.room / "corpus.kin"
-    with KinWriter(task.kept, "pagekin build") as writer:
-        facts, _numbers = cut_corpus(Corpus(task.open("merge", 0)), cut, writer, _NO_NUMBERS, _NO_NUMBERS)
-        writer.commit(facts)
-    corpus = Corpus(open_kin(task.kept))
+def ask(task: Task) -> dict[str, Any]:
+    """Ask the other shards about the addresses and hosts that the pages of this one name."""
+    corpus = task.corpus()
     pieces = []
     for low, high in pairwise(task.url_cuts(corpus)):
         offsets = np.asarray(corpus.urls.offsets[low : high + 1], np.int64)
@@ -189,12 +205,17 @@ def cut_shard(task: Task) -> dict[str, Any]:
 def answer(task: Task) -> dict[str, Any]:
     """Tell all shards which addresses of this one's range have a page, and which hosts of a range of hashes are cut."""
     corpus = task.corpus()
-    asked = task.receive("cut", "asked", AddressNames)
+    asked = task.receive("ask", "asked", AddressNames)
     task.send("captured", [Flags(bags.find_captured(corpus, list(RaggedBytes(*names)))) for names in asked])
-    hosts = [part.hashes for part in task.receive("cut", "hosts", Hashes)]
+    hosts = [part.hashes for part in task.receive("ask", "hosts", Hashes)]
     names, counts = np.unique(np.concatenate(hosts), return_counts=True)
     task.send("cut_hosts", [Hashes(np.intersect1d(some, names[counts > 1])) for some in hosts])
     return {}
+
+
+def find_captured(task: Task) -> npt.NDArray[np.bool_]:
+    """Return which addresses of a shard's corpus have a page in some shard."""
+    return np.concatenate([part.are_true for part in task.receive("answer", "captured", Flags)])
 
 
 # -- furniture ----------------------------------------------------------------------------------------------------------
@@ -203,7 +224,7 @@ def answer(task: Task) -> dict[str, Any]:
 def judge(task: Task) -> dict[str, Any]:
     """Judge the links of a shard, as far as the counts of earlier rounds allow."""
     corpus = task.corpus()
-    captured = np.concatenate([part.are_true for part in task.receive("answer", "captured", Flags)])
+    captured = find_captured(task)
     cut_hosts = np.concatenate([part.hashes for part in task.receive("answer", "cut_hosts", Hashes)])
     sums = [bags.sum_tallies(task.receive(f"tally.{number}", "sums", bags.Tally)) for number in range(task.round)]
     found = bags.judge_links_in_rounds(corpus, task.work.recipe.strategy, captured, cut_hosts, sums)
@@ -211,7 +232,7 @@ def judge(task: Task) -> dict[str, Any]:
         task.send("tally", bags.divide_tally(found, task.work.shards))
         return {"judged": False}
     task.kept = task.room / "judged.kin"
-    with KinWriter(task.kept, "pagekin build") as writer:
+    with KinWriter(task.kept, "pagekin build", task.memory) as writer:
         writer.commit(keep_record(writer, "judged", found))
     return {"judged": True}
 
@@ -250,9 +271,11 @@ def keep(task: Task) -> dict[str, Any]:
     strategy, shards, corpus = task.work.recipe.strategy, task.work.shards, task.corpus()
     judged = judged_links(task)
     words = bags.make_vocabulary(corpus, strategy)
-    kept, windows = bags.keep(corpus, strategy, words, judged.uses, task.room, no_progress, task.threads)
+    kept, windows = bags.keep(
+        corpus, strategy, words, judged.uses, task.room, no_progress, task.threads, memory=task.memory
+    )
     task.kept = task.room / "kept.kin"
-    with KinWriter(task.kept, "pagekin build") as writer:
+    with KinWriter(task.kept, "pagekin build", task.memory) as writer:
         writer.commit(keep_record(writer, "kept", kept))
     own = task.own(corpus)
     is_target = np.ones(len(corpus.urls), np.bool_)
@@ -274,13 +297,13 @@ def make_bags(task: Task) -> dict[str, Any]:
     new_words = [strings[place] for place in np.flatnonzero(~np.isin(visits.hashes, known)).tolist()]
     citing = RaggedBytes(visits.citing, visits.citing_offsets) if strategy.links.scale else ()
     task.kept = task.room / "bags.kin"
-    with KinWriter(task.kept, "pagekin build") as writer:
+    with KinWriter(task.kept, "pagekin build", task.memory) as writer:
         facts = widen_corpus(base, citing, new_words, writer)
         corpus = Corpus(writer.view(facts, base.kin))
         own, words = task.own(corpus), bags.make_vocabulary(corpus, strategy)
         raw = bags.merge(
             corpus, strategy, words, kept_words(task), bags.citing_pages(corpus), task.room, no_progress,
-            task.threads, visits, own,
+            task.threads, visits, own, task.memory,
         )  # fmt: skip
         task.send("frequencies", bags.divide_frequencies(bags.count_frequencies(corpus, raw), task.work.shards))
         task.send("sites", [bags.name_sites(corpus, own, raw.urls)])
@@ -382,7 +405,7 @@ def collect_links(task: Task) -> dict[str, Any]:
     firsts = task.result("figures")["firsts"]
     out = bags.collect_links(task.receive("number_links", "links", bags.DocumentLinks), "sources")
     task.kept = task.room / "links.kin"
-    with KinWriter(task.kept, "pagekin build") as writer:
+    with KinWriter(task.kept, "pagekin build", task.memory) as writer:
         writer.commit(keep_record(writer, "out", out))
     task.send("links", bags.divide_links(bags.count_outlinks(out), "targets", firsts[1:-1]))
     return {"links": len(out.targets)}

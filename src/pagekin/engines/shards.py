@@ -1,40 +1,26 @@
 """Collections in shards: a folder of plain `.kin` folders, each with the pages of a range of addresses.
 
-A shard has the weights, names and documents of the whole, so that shards answer together as one collection would. On one machine
-they are cut from a collection that was built in one piece.
+A shard has the weights, names and documents of the whole, so that shards answer together as one collection would. Here they are
+cut from a collection in one piece; `local_shards` and `spark` build them without that, and make the same bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from pagekin.bags import Strategy, check_frequencies, cut_bags, find_bag_cut, strategy_of_index
-from pagekin.clusters import (
-    DOCUMENTS_TREE,
-    NO_NAMES,
-    ClusterSettings,
-    KeptNames,
-    PageTopics,
-    Tree,
-    put_trees,
-    read_trees,
-)
-from pagekin.engines.local import BuildRecipe, BuildReport, build_into, check_strategy
-from pagekin.engines.needs import require_room
+from pagekin.bags import check_frequencies, cut_bags, find_bag_cut, strategy_of_index
+from pagekin.clusters import DOCUMENTS_TREE, PageTopics, Tree, put_trees, read_trees
 from pagekin.errors import PagekinError
 from pagekin.hypertext import (
+    ClosedRanges,
     Corpus,
     Cut,
-    Note,
-    ReadPlan,
+    close_ranges,
     cut_corpus,
     cut_pages,
     default_workers,
-    no_note,
-    refuse_other_sources,
     shard_folders,
 )
 from pagekin.labels import put_label
@@ -49,7 +35,6 @@ from pagekin.store import (
     Progress,
     no_progress,
     open_kin,
-    read_kept,
 )
 from pagekin.text import cut_link_texts, make_text
 
@@ -61,48 +46,6 @@ class ShardError(PagekinError):
     """Shards that cannot be made as asked; the message says why."""
 
     fault = "input"
-
-
-def build_shards(
-    plan: ReadPlan,
-    shards: int,
-    strategy: Strategy,
-    progress: Progress = no_progress,
-    clusters: ClusterSettings | None = None,
-    text: bool = False,
-    names: KeptNames = NO_NAMES,
-    note: Note = no_note,
-) -> BuildReport:
-    """Build a collection in so many shards: one commit, as `build_collection` does.
-
-    It is built in one piece beside its place and then cut, so for a while it takes twice its room on disk.
-    """
-    check_strategy(strategy)
-    plan = replace(plan, units=require_room(plan, clusters is not None, text, note))
-    with KinWriter(plan.out, "pagekin build", plan.memory) as writer:
-        if not plan.replace:
-            refuse_other_sources(writer.path, plan.units)
-        return build_shards_into(writer, plan, shards, BuildRecipe(strategy, clusters, text, names), progress, note)
-
-
-def build_shards_into(
-    writer: KinWriter, plan: ReadPlan, shards: int, recipe: BuildRecipe, progress: Progress, note: Note
-) -> BuildReport:
-    """Build a collection in so many shards and commit it by `writer`, which keeps the parts if the plan says so."""
-    whole = writer.resume_folder() / WHOLE
-    with KinWriter(whole, "pagekin build", plan.memory) as own:
-        report = build_into(own, replace(plan, out=whole, replace=True, home=writer.path), recipe, progress, note, None)
-    kin = open_kin(whole)
-    facts = _cut(kin, shards, writer, progress, plan.workers)
-    if (kept := read_kept(whole, kin.manifest)) and report.read:
-        writer.keep(kept.about, [*report.read.kept_at_home, *kept.paths(whole)])
-    writer.commit(facts)
-    sizes = {
-        name: size
-        for folder in shard_folders(open_kin(writer.path))
-        for name, size in open_kin(folder).bytes_on_disk.items()
-    }
-    return BuildReport(facts, report.read, report.seconds, sizes)
 
 
 def shard_collection(path: Path, shards: int, out: Path, progress: Progress = no_progress, threads: int = 0) -> None:
@@ -132,7 +75,9 @@ def whole_facts(
     said = {**facts, SHARDS: list(entries)}
     for name, counts in (("index", ("lists", "listed", "list_words")), ("text", ("postings",))):
         if name in facts:
-            said[name] = {**facts[name], **{count: sum(shard[name][count] for shard in of_shards) for count in counts}}
+            # Checksums of the whole's words would be of arrays that nobody has.
+            known = {key: value for key, value in facts[name].items() if key != "corpus"}
+            said[name] = {**known, **{count: sum(shard[name][count] for shard in of_shards) for count in counts}}
     if "index" in said:
         said["index"]["singles_left_out"] = any(shard["index"]["singles_left_out"] for shard in of_shards)
     return said
@@ -142,15 +87,34 @@ def plan_cuts(corpus: Corpus, trees: Sequence[Tree], shards: int) -> list[Cut]:
     """Return where a collection is divided into shards."""
     if SHARDS in corpus.facts:
         raise ShardError(f"{corpus.kin.path} is in shards already.")
-    if not 1 <= shards <= MOST_SHARDS:
-        raise ShardError(f"a collection may have 1 to {MOST_SHARDS:,} shards, not {shards:,}.")
+    require_count(shards)
     inside = _inside_documents(trees, len(corpus))
     cuts = cut_pages(corpus, shards, lambda page: not inside[page])
-    if len(cuts) < shards:
-        raise ShardError(
-            f"the {len(corpus):,} pages cannot be divided into {shards:,} shards, but into {len(cuts):,}. Ask for fewer."
-        )
+    require_division(len(corpus), shards, len(cuts))
     return cuts
+
+
+def require_count(shards: int) -> None:
+    """Refuse a number of shards that no collection has."""
+    if not 1 <= shards <= MOST_SHARDS:
+        raise ShardError(f"a collection may have 1 to {MOST_SHARDS:,} shards, not {shards:,}.")
+
+
+def require_division(pages: int, asked: int, shards: int) -> None:
+    """Refuse to divide pages into fewer shards than were asked for."""
+    if shards < asked:
+        raise ShardError(
+            f"the {pages:,} pages cannot be divided into {asked:,} shards, but into {shards:,}. Ask for fewer."
+        )
+
+
+def close_documents(corpus: Corpus, trees: Sequence[Tree]) -> ClosedRanges:
+    """Return the ranges of addresses that composite documents take, which no shard may part."""
+    held = [tree.pages_of(node) for tree in trees if tree.name == DOCUMENTS_TREE for node in tree.children[0]]
+    urls = (
+        [corpus.urls[int(corpus.pages.url[page])] for page in (pages[0], pages[-1])] for pages in held if len(pages)
+    )
+    return close_ranges((first, last) for first, last in urls)
 
 
 def _inside_documents(trees: Sequence[Tree], pages: int) -> np.ndarray[Any, np.dtype[np.bool_]]:

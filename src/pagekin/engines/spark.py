@@ -1,7 +1,7 @@
 """Builds on a Spark cluster: the same bytes as on one machine.
 
 Three stages run as one Spark job: files are cut into units, groups of units are read into parts, and one task makes the
-collection of all parts. If it is to be in shards, that task makes the corpus alone, and all that follows is a Spark job for each
+collection of all parts. If it is to be in shards, that task only lists the parts, and all that follows is a Spark job for each
 stage, with a task for each shard. The driver plans, watches and puts the manifest in its place; no page and no part passes
 through it.
 """
@@ -21,7 +21,7 @@ from typing import Any
 from pagekin import __version__
 from pagekin.engines import spark_tasks
 from pagekin.engines.local import BuildRecipe, BuildReport, Stages, check_strategy
-from pagekin.engines.shard_plan import run_stages
+from pagekin.engines.shard_plan import CORPUS_STAGES, run_stages
 from pagekin.engines.shard_stages import ShardWork
 from pagekin.engines.spark_tasks import BUILT, FILES, GROUPS, READS, Job, pack_units
 from pagekin.engines.targets import prepare_target
@@ -191,6 +191,7 @@ def _run(session: Any, job: Job, files: Sequence[tuple[int, str, str]], progress
             **result,
             "manifest": run_stages(work, runner),
             "seconds": runner.seconds,
+            "merging": sum(runner.seconds.get(stage, 0.0) for stage in CORPUS_STAGES),
             "bytes_on_disk": runner.sizes,
         }
     except StageError as error:

@@ -1,4 +1,4 @@
-"""What the tasks of a build on Spark do: plan files, read groups of units into parts, merge these, and run stages by shard.
+"""What the tasks of a build on Spark do: plan files, read groups of units into parts, and run stages by shard.
 
 Tasks take and give rows of Arrow batches. What is large lies in the job's folder, on a shared disk or in an object store: the
 parts, as archives, under names that no other attempt has, and for each group that was read to its end a record that names
@@ -8,6 +8,7 @@ its parts. The record is written last, so a group is either read or not; whoever
 import contextlib
 import hashlib
 import json
+import secrets
 import tarfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -17,12 +18,14 @@ from typing import Any
 from pagekin import __version__
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings, KeptNames
+from pagekin.engines.corpus_stages import fetch_part
 from pagekin.engines.job_folder import JobFolder
 from pagekin.engines.local import BuildRecipe, build_collection
-from pagekin.engines.shard_plan import merge_corpus, run_task
+from pagekin.engines.local_shards import ROOMS
+from pagekin.engines.shard_plan import note_parts, run_task
 from pagekin.engines.shard_stages import ShardWork
 from pagekin.errors import PagekinError
-from pagekin.hypertext import ReadPlan, UnitsRead, code_digest, read_units, units_key
+from pagekin.hypertext import ReadPlan, UnitsRead, cap_hosts, code_digest, misplaced_files, read_units, units_key
 from pagekin.sources import SourceError, Unit, plan_units
 from pagekin.store import (
     MANIFEST,
@@ -48,8 +51,6 @@ MOST_GROUPS = 1 << 24
 """Groups of one source."""
 _STRIDE = 7
 """Tasks between the first groups of two sources, so that large ones do not meet in one task."""
-_ROOMS = ("store", "sources", "hypertext", "bags", "similarity", "text", "clusters", "labels", "engines")
-"""Rooms whose code decides what stages leave for each other."""
 _SHOWN = 20
 """Files that could not be read which a message names."""
 
@@ -193,11 +194,7 @@ def _read_once(job: Job, store: Storage, units: Sequence[Unit]) -> str:
         with _reading(job):
             read = read_units(job.plan, units, folder)
         for part, _items in read.parts:
-            packed = folder / f"{part.name}.tar"
-            with tarfile.open(packed, "w") as archive:
-                archive.add(part, part.name)
-            store.upload(packed, f"parts/{packed.name}")
-            packed.unlink()
+            _upload_part(store, part)
     said = {
         "units": [asdict(unit) for unit in units],
         "parts": [(part.name, items) for part, items in read.parts],
@@ -208,11 +205,24 @@ def _read_once(job: Job, store: Storage, units: Sequence[Unit]) -> str:
     return record
 
 
-def build_from_parts(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
-    """Make the collection of all parts, by the functions of the local engine; of one in shards, the corpus alone.
+def _upload_part(store: Storage, part: Path) -> None:
+    """Copy a part to the job's folder, as an archive."""
+    packed = part.with_name(f"{part.name}.tar")
+    with tarfile.open(packed, "w") as archive:
+        archive.add(part, part.name)
+    store.upload(packed, f"parts/{packed.name}")
+    packed.unlink()
 
-    In one piece it goes to its place, but for the manifest; the corpus goes to the job's folder. When Spark asks again,
-    because the worker died on which it was made, what was made is named again.
+
+def _units_of(record: dict[str, Any]) -> list[Unit]:
+    return [Unit(**{**said, "files": tuple(said["files"])}) for said in record["units"]]
+
+
+def build_from_parts(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
+    """Make the collection of all parts, by the functions of the local engine; for one in shards, note which parts there are.
+
+    In one piece it goes to its place, but for the manifest. When Spark asks again, because the worker died on which it was
+    made, what was made is named again.
     """
     rows = sorted(_rows(job.version, batches), key=lambda row: int(row["id"]))
     store, name = Storage(job.folder), f"built/{job.number}.json"
@@ -232,7 +242,7 @@ def _build_or_refuse(job: Job, rows: Sequence[dict[str, Any]]) -> dict[str, Any]
         shown = "\n  ".join(list(failed.values())[:_SHOWN])
         many = f"{len(failed):,} of {len({row['source'] for row in rows}):,} files could not be read"
         return {"unread": True, "error": f"{many}; --max-failed-files is {job.max_failed_files:,}.\n  {shown}"}
-    build = _merge if job.shards > 1 else _build
+    build = _plan_stages if job.shards > 1 else _build
     try:
         return {**build(job, records), "failed": failed}
     except PagekinError as error:
@@ -257,15 +267,46 @@ def _build(job: Job, records: Sequence[str]) -> dict[str, Any]:
         return {**result, "manifest": (made / MANIFEST).read_bytes().decode("utf-8", "surrogatepass")}
 
 
-def _merge(job: Job, records: Sequence[str]) -> dict[str, Any]:
-    """Merge the parts to the corpus of the whole, unless a job before did; return where stages leave what they make."""
+def _plan_stages(job: Job, records: Sequence[str]) -> dict[str, Any]:
+    """Note the parts that shards are made of, unless a job before did; return where stages leave what they make."""
     work = replace(_work(job), folder=f"{job.folder}/stages-{_key(job, records)}")
+    if not JobFolder(work.folder).find("parts", 0):
+        units, addresses = _list_parts(job, [json.loads(record) for record in records])
+        if job.plan.max_per_host:
+            addresses = _cap_hosts(job, addresses)
+        note_parts(work, job.plan, sorted({unit.where for unit in units}), addresses, len(units))
+    return {"stages": work.folder, "units": JobFolder(work.folder).record("parts", 0).result["units"]}
+
+
+def _list_parts(job: Job, records: Sequence[dict[str, Any]]) -> tuple[list[Unit], list[str]]:
+    """Return the units that were read, and the addresses of their parts.
+
+    A file that was cut where no record begins is read again here, in one piece.
+    """
+    units = [unit for record in records for unit in _units_of(record)]
+    stops = dict(enumerate(stop for record in records for stop, _size in record["ends"]))
+    if wrong := misplaced_files(units, stops):
+        records = [record for record in records if not wrong & {unit["path"] for unit in record["units"]}]
+        ends = {unit.path: unit.end for unit in units}
+        again = [Unit("warc", path, 0, ends[path]) for path in sorted(wrong)]
+        records += [json.loads(_read_once(job, Storage(job.folder), [unit])) for unit in again]
+        units = [unit for record in records for unit in _units_of(record)]
+    names = (name for record in records for name, _items in record["parts"])
+    return units, [f"{job.folder}/parts/{name}.tar" for name in names]
+
+
+def _cap_hosts(job: Job, addresses: Sequence[str]) -> list[str]:
+    """Return the addresses of parts that have no more pages of any host than the plan allows: those of all parts decide."""
+    store, capped = Storage(job.folder), list(addresses)
     with temporary_folder("spark") as folder:
-        if not JobFolder(work.folder).find("merge", 0):
-            units, reads = _fetch_parts(job, [json.loads(record) for record in records], folder)
-            merge_corpus(work, replace(job.plan, units=units, read_elsewhere=reads), _processors())
-    merged = JobFolder(work.folder).record("merge", 0)
-    return {"stages": work.folder, **{name: merged.result[name] for name in ("units", "merging")}}
+        (folder / "capped").mkdir()
+        parts = [fetch_part(address, folder) for address in addresses]
+        for place, part in enumerate(cap_hosts(parts, job.plan.max_per_host, folder / "capped")):
+            if part != parts[place]:
+                name = f"{part.name}-{secrets.token_hex(8)}"
+                _upload_part(store, part.rename(folder / name))
+                capped[place] = f"{job.folder}/parts/{name}.tar"
+    return capped
 
 
 def _work(job: Job) -> ShardWork:
@@ -280,7 +321,7 @@ def _key(job: Job, records: Sequence[str]) -> str:
     ]  # fmt: skip
     recipe = [job.strategy.digest(), job.clusters.as_facts() if job.clusters else {}, job.text, job.recipe.to_keep()]
     digest = hashlib.blake2b(digest_size=16)
-    for said in ([__version__, code_digest(_ROOMS)], plan, recipe, [job.shards, job.out], *records):
+    for said in ([__version__, code_digest(ROOMS)], plan, recipe, [job.shards, job.out], *records):
         digest.update(json.dumps(said, sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
 
@@ -312,19 +353,16 @@ def _fetch_parts(
     job: Job, records: Sequence[dict[str, Any]], folder: Path
 ) -> tuple[tuple[Unit, ...], tuple[UnitsRead, ...]]:
     """Copy all parts to this machine; return the units, and what was read of them."""
-    store = Storage(job.folder)
     units: list[Unit] = []
     reads: list[UnitsRead] = []
     for record in records:
-        units += [Unit(**{**said, "files": tuple(said["files"])}) for said in record["units"]]
-        for name, _items in record["parts"]:
-            packed = folder / f"{name}.tar"
-            store.download(f"parts/{packed.name}", packed)
-            with tarfile.open(packed) as archive:
-                archive.extractall(folder, filter="data")
-            packed.unlink()
+        units += _units_of(record)
         parts = tuple(
-            (folder / name, {int(place): count for place, count in items.items()}) for name, items in record["parts"]
+            (
+                fetch_part(f"{job.folder}/parts/{name}.tar", folder),
+                {int(place): count for place, count in items.items()},
+            )
+            for name, items in record["parts"]
         )
         reads.append(UnitsRead(parts, tuple((stop, size) for stop, size in record["ends"])))
     return tuple(units), tuple(reads)

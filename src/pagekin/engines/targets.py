@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from pagekin.engines.local import BuildRecipe, BuildReport, build_collection
-from pagekin.engines.shards import build_shards
+from pagekin.engines.local_shards import build_shards
 from pagekin.hypertext import Note, ReadPlan, no_note, refuse_other_sources, refuse_to_lose
 from pagekin.sources import Unit, plan_units
 from pagekin.store import (

@@ -21,8 +21,8 @@ from pagekin.engines.delta import (
     without_delta,
 )
 from pagekin.engines.local import BuildRecipe, BuildReport, build_into, note_lost_directory
+from pagekin.engines.local_shards import build_shards_into
 from pagekin.engines.needs import require_room
-from pagekin.engines.shards import build_shards_into
 from pagekin.hypertext import (
     NO_OPT_OUTS,
     Corpus,

@@ -17,14 +17,24 @@ from .columns import CORPUS_ARRAYS, READABLE_TEXT, RECORD_ARRAYS, WORD_ARRAYS, H
 from .corpus import Corpus, Stream, has_delta_error, in_shards_error
 from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
-from .journal import code_digest
-from .keeping import Keeping, keep_for_delta, read_keeping, replaces_sources, require_keeping, without_known
+from .journal import STAGES, code_digest, is_whole
+from .keeping import (
+    Keeping,
+    PartsToMerge,
+    keep_for_delta,
+    read_keeping,
+    refuse_other_sources,
+    refuse_to_lose,
+    replaces_sources,
+    require_keeping,
+    without_known,
+)
 from .language import declared_language
-from .leaving_out import leave_out
+from .leaving_out import cap_hosts, leave_out
 from .letters import Letter, Ranges, Round
 from .lexer import Lexer
 from .matching import PageChanges, compare_pages, match_pages
-from .merge import merge_parts
+from .merge import count_records, merge_parts
 from .model import AnchorFlag, AnchorKind, Attribute, Boundary, CharClass, PageFlag, ReadPage, char_class, fold_case
 from .nearest import guess_url, nearest_urls, unknown_url_message
 from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
@@ -39,13 +49,16 @@ from .read import (
     ReadReport,
     UnitsRead,
     default_workers,
+    describe_reading,
+    gather_parts,
+    misplaced_files,
     no_note,
     read_parts,
     read_sources,
     read_sources_into,
     read_units,
-    refuse_other_sources,
-    refuse_to_lose,
+    reading_settings,
+    refuse_damage,
     units_key,
 )
 from .regions import (
@@ -59,7 +72,17 @@ from .regions import (
     mark_place,
     remove_marked,
 )
-from .shard_bounds import RangeSize, Starts, find_starts, measure_chosen, settle_bounds, share_work, sum_sizes
+from .shard_bounds import (
+    ClosedRanges,
+    RangeSize,
+    Starts,
+    close_ranges,
+    find_starts,
+    measure_chosen,
+    settle_bounds,
+    share_work,
+    sum_sizes,
+)
 from .shard_merge import count_shard, list_hosts, list_links, list_terms, merge_shard, sum_facts
 from .shard_names import ShardNames, advance_names, begin_names
 from .sharded import open_corpora, open_delta, open_shards, open_with_delta, put_hidden, shard_folders
@@ -82,6 +105,7 @@ __all__ = [
     "PARSERS",
     "READABLE_TEXT",
     "RECORD_ARRAYS",
+    "STAGES",
     "WORD_ARRAYS",
     "AnchorFlag",
     "AnchorKind",
@@ -91,6 +115,7 @@ __all__ = [
     "CharClass",
     "ChoiceState",
     "Chosen",
+    "ClosedRanges",
     "Corpus",
     "Cut",
     "CutNumbers",
@@ -108,6 +133,7 @@ __all__ = [
     "PageColumns",
     "PageFlag",
     "Part",
+    "PartsToMerge",
     "RangeSize",
     "Ranges",
     "ReadPage",
@@ -130,16 +156,19 @@ __all__ = [
     "begin_choice",
     "begin_names",
     "canonical_url",
+    "cap_hosts",
     "char_class",
     "check_corpus",
     "check_selector",
     "choose_ranges",
+    "close_ranges",
     "code_digest",
     "common_spellings",
     "common_spellings_of_many",
     "compare_pages",
     "conclude_choice",
     "count_left_out",
+    "count_records",
     "count_shard",
     "cut_corpus",
     "cut_pages",
@@ -149,18 +178,21 @@ __all__ = [
     "decode_stream",
     "decode_words",
     "default_workers",
+    "describe_reading",
     "divide_captures",
     "divide_chosen",
     "divide_part",
     "find_regions",
     "find_starts",
     "fold_case",
+    "gather_parts",
     "guess_url",
     "has_delta_error",
     "has_foreign_mark",
     "host_of",
     "host_of_url",
     "in_shards_error",
+    "is_whole",
     "join_captures",
     "join_chosen",
     "keep_content",
@@ -176,6 +208,7 @@ __all__ = [
     "merge_in_shards",
     "merge_parts",
     "merge_shard",
+    "misplaced_files",
     "named_in_parts",
     "nearest_urls",
     "no_note",
@@ -193,7 +226,9 @@ __all__ = [
     "read_sources_into",
     "read_strictly",
     "read_units",
+    "reading_settings",
     "recorded_names",
+    "refuse_damage",
     "refuse_other_sources",
     "refuse_to_lose",
     "remove_marked",

@@ -22,6 +22,8 @@ from pagekin.sources import Unit
 from pagekin.store import checksum_of, file_stamp, is_remote, sum_files
 
 _JOURNAL, _SUMS = "journal", "sums.json"
+STAGES = "stages-"
+"""How the names of folders begin, beside the parts, with what later stages of a build go on from."""
 _PART = re.compile(r"[0-9a-z]+(-[0-9]+)+")
 
 
@@ -46,7 +48,7 @@ class Journal:
         if folder is None:
             return
         if self._load(folder):
-            self._remove_others(folder)
+            self._remove_others(folder, STAGES)
             self._file = (folder / _JOURNAL).open("ab")
         else:
             self.restart(set())
@@ -117,11 +119,11 @@ class Journal:
             return False
         return bool(self.parts)
 
-    def _remove_others(self, folder: Path) -> None:
-        """Remove parts that the journal does not name: they were not written to their ends."""
+    def _remove_others(self, folder: Path, spared: str = "") -> None:
+        """Remove parts that the journal does not name: they were not written to their ends; not what has a `spared` name."""
         kept = {part.name for part in self.parts} | {_JOURNAL}
         for entry in folder.iterdir():
-            if entry.name in kept:
+            if entry.name in kept or (spared and entry.name.startswith(spared)):
                 continue
             if entry.is_dir() and not entry.is_symlink():
                 shutil.rmtree(entry, ignore_errors=True)
@@ -142,7 +144,7 @@ class Journal:
         """Close the file. After an error keep only what a later run can go on from."""
         self._close_file()
         if error is not None and self._folder is not None and self._folder.is_dir():
-            self._remove_others(self._folder)
+            self._remove_others(self._folder, STAGES if self.parts else "")
             if not self.parts:
                 (self._folder / _JOURNAL).unlink(missing_ok=True)
 

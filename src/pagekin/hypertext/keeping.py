@@ -13,10 +13,11 @@ import msgspec
 from pagekin import __version__
 from pagekin.hypertext.opt_outs import NO_OPT_OUTS, OptOuts
 from pagekin.sources import Unit
-from pagekin.store import KEPT, MANIFEST, KeptFolders, KinError, KinWriter, damaged_files, read_kept, read_manifest
+from pagekin.store import MANIFEST, KeptFolders, KinError, KinWriter, damaged_files, read_kept, read_manifest
 
 _ENDS = 1 << 20
 """Bytes at either end of a file by which it is known again."""
+_SHOWN_SOURCES = 5
 _RENEWABLE = ("folder", "demo")
 """Kinds of sources that, read again, take the place of what was read of them before; archives add to it."""
 
@@ -159,6 +160,27 @@ def without_known(units: Sequence[Unit], keeping: Keeping) -> tuple[list[Unit], 
     return [unit for unit in units if unit.path not in again], sorted(Path(path).name for path in again)
 
 
+def refuse_other_sources(path: Path, units: Sequence[Unit]) -> None:
+    """Refuse to replace a collection with pages of a source that is not read now: it would lose them."""
+    if (path / MANIFEST).exists():
+        refuse_to_lose(read_manifest(path), path, units)
+
+
+def refuse_to_lose(manifest: Mapping[str, Any], path: str | Path, units: Sequence[Unit]) -> None:
+    """Refuse to replace a collection, by its manifest, that has pages of a source which is not read now."""
+    stated = manifest["facts"].get("sources")
+    held = [str(name) for name in stated] if isinstance(stated, list) else ["(not known)"]
+    names = {unit.where for unit in units} | {Path(unit.path).name for unit in units}
+    # A file of a WACZ is called NAME.wacz:FILE; a newer WACZ of that name may hold other files.
+    others = [name for name in held if name not in names and name.partition(":")[0] not in names]
+    if others:
+        shown = ", ".join(others[:_SHOWN_SOURCES]) + (", ..." if len(others) > _SHOWN_SOURCES else "")
+        raise KinError(
+            f"{path} holds a collection of other sources: {shown}. It is left as it was. "
+            "Name another place with --out, or give --replace to write over it."
+        )
+
+
 class PartsToMerge(NamedTuple):
     """What a corpus is merged from."""
 
@@ -167,14 +189,12 @@ class PartsToMerge(NamedTuple):
     """The names of their sources."""
     rewritten: int
     """How many of the parts were written again without what is left out."""
-    kept_at_home: list[Path]
-    """Those that another collection keeps, for which this one is made; the writer does not keep them."""
 
 
 def keep_parts(
     writer: KinWriter, units: Sequence[Unit], parts: list[Path], *, keep: bool | None = None, adds: bool = False,
     opt_outs: OptOuts = NO_OPT_OUTS, expire_before: int = 0, recipe: Mapping[str, Any] | None = None,
-    home: Path | None = None, max_per_host: int = 0,
+    max_per_host: int = 0,
 ) -> PartsToMerge:  # fmt: skip
     """Return what is to be merged: parts that were read of some units and, with `adds`, those that the collection keeps.
 
@@ -183,7 +203,7 @@ def keep_parts(
     """
     from pagekin.hypertext.leaving_out import cap_hosts, expire, leave_out  # which showing a collection does not need
 
-    before = read_keeping(home or writer.path)
+    before = read_keeping(writer.path)
     opt_outs = before.opt_outs | opt_outs
     updatable = before.updatable if keep is None else keep
     held, sources = _join_sources(before if adds else NOTHING_KEPT, describe_sources(units, updatable))
@@ -193,14 +213,13 @@ def keep_parts(
     chosen = expire(whole, expire_before, folder) if expire_before else whole
     chosen = leave_out(chosen, opt_outs, folder) if opt_outs else chosen
     chosen = cap_hosts(chosen, max_per_host, folder) if max_per_host else chosen
-    at_home = [part for part in chosen if home and part.parent == home / KEPT]
     if updatable or opt_outs:
         now = utc_now()
         built = (before.built if adds else "") or now
         keeping = Keeping(updatable, (), sources if updatable else (), opt_outs, recipe or {}, built, now)
-        writer.keep(keeping.about(), [part for part in chosen if part not in at_home] if updatable else [])
+        writer.keep(keeping.about(), chosen if updatable else [])
     names = sorted({name for source in sources for name in source.names})
-    return PartsToMerge(chosen, names, len(set(chosen) - set(whole)), at_home)
+    return PartsToMerge(chosen, names, len(set(chosen) - set(whole)))
 
 
 def keep_for_delta(

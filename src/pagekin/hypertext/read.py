@@ -12,7 +12,7 @@ from typing import Any
 
 from pagekin import __version__
 from pagekin.hypertext.journal import Journal, is_whole, reading_key, sign_part
-from pagekin.hypertext.keeping import is_renewable, keep_parts, source_key
+from pagekin.hypertext.keeping import PartsToMerge, is_renewable, keep_parts, refuse_other_sources, source_key
 from pagekin.hypertext.merge import merge_parts
 from pagekin.hypertext.opt_outs import NO_OPT_OUTS, OptOuts
 from pagekin.hypertext.part import PartBuilder, Reader
@@ -20,9 +20,7 @@ from pagekin.hypertext.pdf import require_pdf_reader
 from pagekin.hypertext.workers import NO_CLOCK, Clock, Task, WorkerPool
 from pagekin.sources import HTML_ENDINGS, TOO_SLOW, Item, Limits, Page, Skip, SourceError, Unit, plan_units, read_unit
 from pagekin.store import (
-    MANIFEST,
     NO_LIMIT,
-    KinError,
     KinWriter,
     MemoryBudget,
     Progress,
@@ -30,7 +28,6 @@ from pagekin.store import (
     core_count,
     give_back_memory,
     no_progress,
-    read_manifest,
     use_memory_tightly,
 )
 
@@ -47,7 +44,6 @@ WORKER_BYTES, PAGE_BYTES = 100 << 20, 20
 PARSERS = ("fast", "strict")
 _LITTLE = 4 << 20
 """Bytes of HTML that are read in a fraction of a second."""
-_SHOWN_SOURCES = 5
 
 Note = Callable[[str], None]
 """A function that is told what people should know."""
@@ -108,8 +104,6 @@ class ReadPlan:
     """Leave these addresses and hosts out, with those that the collection leaves out so far."""
     expire_before: int = 0
     """Leave out pages that were last seen before this time, in seconds since 1970."""
-    home: Path | None = None
-    """The collection that keeps the parts, if that is another than the one to write, of which it is then made."""
     read_already: bool = False
     """Whether this very run has read the sources before, so that nobody need be told that it goes on."""
     recipe: Mapping[str, Any] = field(default_factory=dict)
@@ -139,8 +133,6 @@ class ReadReport:
     """The parts that the corpus was merged from."""
     parts_rewritten: int = 0
     """Those of them that were written again without what is left out."""
-    kept_at_home: list[Path] = field(default_factory=list)
-    """Those of them that the plan's home keeps."""
     start_up: float = 0.0
     reading: float = 0.0
     merging: float = 0.0
@@ -165,35 +157,57 @@ def read_sources_into(
     Addresses that the collection so far leaves out are left out of the new one, too.
     """
     report = ReadReport({})
+    merged = gather_parts(writer, plan, report, progress, note)
+    started = time.perf_counter()
+    facts = merge_parts(merged.parts, writer, plan.all_captures, lambda share: progress("merging", share))
+    report.facts = describe_reading(plan, merged.sources, facts)
+    report.merging += time.perf_counter() - started
+    return report
+
+
+def gather_parts(
+    writer: KinWriter, plan: ReadPlan, report: ReadReport, progress: Progress = no_progress, note: Note = no_note
+) -> PartsToMerge:
+    """Read the sources of a plan; return the parts that a corpus is to be merged from, which the writer keeps if so planned."""
     units, parts = read_parts(writer, plan, report, progress, note)
     started = time.perf_counter()
     merged = keep_parts(
         writer, units, parts, keep=plan.keep, adds=plan.adds, opt_outs=plan.opt_outs, expire_before=plan.expire_before,
-        recipe=plan.recipe, home=plan.home, max_per_host=plan.max_per_host,
+        recipe=plan.recipe, max_per_host=plan.max_per_host,
     )  # fmt: skip
     report.parts, report.parts_rewritten = len(merged.parts), merged.rewritten
-    report.kept_at_home = merged.kept_at_home
-    facts = merge_parts(merged.parts, writer, plan.all_captures, lambda share: progress("merging", share))
-    facts |= {
+    report.merging = time.perf_counter() - started
+    return merged
+
+
+def reading_settings(plan: ReadPlan, sources: Sequence[str]) -> dict[str, Any]:
+    """Return the facts that say how sources were read, alike in a collection and its shards."""
+    return {
         "parser": plan.parser,
         "limits": asdict(plan.limits),
         "exclude": sorted(set(plan.exclude)),
         "content": list(plan.content),
         **({"obey": sorted(set(plan.obey))} if plan.obey else {}),
         **({"max_per_host": plan.max_per_host} if plan.max_per_host else {}),
-        "sources": merged.sources,
+        "sources": list(sources),
         "pagekin": __version__,
-        "seeds": {},  # nothing in reading is left to chance; later stages note theirs here
     }
-    if plan.strict and facts["damaged"]:
-        examples = "\n  ".join(facts["damaged_examples"])
+
+
+def describe_reading(plan: ReadPlan, sources: Sequence[str], facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the facts about a corpus with those about its reading; refuse one of damaged input, as the plan says."""
+    refuse_damage(facts, plan.strict)
+    # Nothing in reading is left to chance; later stages note their seeds here.
+    return {**facts, **reading_settings(plan, sources), "seeds": {}}
+
+
+def refuse_damage(facts: Mapping[str, Any], strict: bool) -> None:
+    """Refuse input of which no page could be read or, if `strict`, that is damaged anywhere."""
+    examples = "\n  ".join(facts["damaged_examples"])
+    if strict and facts["damaged"]:
         raise DamagedInputError(f"{facts['damaged']:,} damaged records, and --strict was given:\n  {examples}")
     if facts["damaged"] and not facts["html_records"]:
-        examples = "\n  ".join(facts["damaged_examples"])
         raise DamagedInputError(f"No page could be read:\n  {examples}")
-    report.facts = facts
-    report.merging = time.perf_counter() - started
-    return report
 
 
 def read_parts(
@@ -216,7 +230,7 @@ def read_parts(
             note(f"continuing: {report.units_before:,} of {report.units:,} pieces were already read")
         _note_read_elsewhere(plan, journal)
         _read(plan, units, journal, folder, report, progress)
-        while wrong := _misplaced(units, journal.stops):
+        while wrong := misplaced_files(units, journal.stops):
             # A record start that was none: it lay inside another record. Read that file in one piece.
             journal.restart(journal.whole | wrong)
             units = _unsplit(units, journal.whole)
@@ -245,28 +259,7 @@ def _note_read_elsewhere(plan: ReadPlan, journal: Journal) -> None:
         first += len(read.ends)
 
 
-def refuse_other_sources(path: Path, units: Sequence[Unit]) -> None:
-    """Refuse to replace a collection with pages of a source that is not read now: it would lose them."""
-    if (path / MANIFEST).exists():
-        refuse_to_lose(read_manifest(path), path, units)
-
-
-def refuse_to_lose(manifest: Mapping[str, Any], path: str | Path, units: Sequence[Unit]) -> None:
-    """Refuse to replace a collection, by its manifest, that has pages of a source which is not read now."""
-    stated = manifest["facts"].get("sources")
-    held = [str(name) for name in stated] if isinstance(stated, list) else ["(not known)"]
-    names = {unit.where for unit in units} | {Path(unit.path).name for unit in units}
-    # A file of a WACZ is called NAME.wacz:FILE; a newer WACZ of that name may hold other files.
-    others = [name for name in held if name not in names and name.partition(":")[0] not in names]
-    if others:
-        shown = ", ".join(others[:_SHOWN_SOURCES]) + (", ..." if len(others) > _SHOWN_SOURCES else "")
-        raise KinError(
-            f"{path} holds a collection of other sources: {shown}. It is left as it was. "
-            "Name another place with --out, or give --replace to write over it."
-        )
-
-
-def _misplaced(units: list[Unit], stops: dict[int, int]) -> set[str]:
+def misplaced_files(units: list[Unit], stops: dict[int, int]) -> set[str]:
     """Return the files with a unit that did not stop where the next one began, if that continues it."""
     return {
         unit.path

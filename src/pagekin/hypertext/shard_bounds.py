@@ -4,14 +4,14 @@ Work rises from page to page. Each shard but the first begins at the first addre
 share asks for.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext.choosing import Chosen
-from pagekin.store import Names
+from pagekin.store import Array, Names
 
 PAGE_WORK = 64
 """The work of a page, in words, besides its words."""
@@ -36,6 +36,32 @@ class Starts(NamedTuple):
     addresses: Names
 
 
+class ClosedRanges(NamedTuple):
+    """Ranges of addresses, in order, that no shard may part: none begins after the first address of one, up to its last."""
+
+    firsts: Names
+    lasts: Names
+
+    def hold(self, addresses: Array) -> npt.NDArray[np.bool_]:
+        """Return at which addresses no shard may begin."""
+        firsts, lasts = self.firsts.array(), self.lasts.array()
+        if not len(firsts):
+            return np.zeros(len(addresses), np.bool_)
+        places = np.searchsorted(firsts, addresses) - 1
+        return np.asarray((places >= 0) & (addresses <= lasts[np.maximum(places, 0)]), np.bool_)
+
+
+def close_ranges(pairs: Iterable[tuple[bytes, bytes]]) -> ClosedRanges:
+    """Close ranges of addresses, given the first and the last address of each."""
+    joined: list[tuple[bytes, bytes]] = []
+    for first, last in sorted(pairs):
+        if joined and first <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], last)
+        else:
+            joined.append((first, last))
+    return ClosedRanges(Names.of(first for first, _last in joined), Names.of(last for _first, last in joined))
+
+
 def measure_chosen(chosen: Chosen) -> RangeSize:
     """Return the size of a range."""
     pages = chosen.captures.sum(dtype=np.int64)
@@ -55,18 +81,18 @@ def share_work(whole: RangeSize, shards: int) -> npt.NDArray[np.int64]:
 
 
 def find_starts(
-    chosen: Chosen, before: RangeSize, shares: npt.NDArray[np.int64], closed: Sequence[bytes] = ()
+    chosen: Chosen, before: RangeSize, shares: npt.NDArray[np.int64], closed: ClosedRanges | None = None
 ) -> Starts:
     """Return the addresses of a range at which shards with these shares may begin, and its first one.
 
-    `before` is the size of all ranges before it, and `closed` are addresses at which no shard may begin.
+    `before` is the size of all ranges before it, and `closed` says where no shard may begin.
     """
     addresses = chosen.pages.array()
     pages = int(before.pages) + np.cumsum(chosen.captures) - chosen.captures
     words = int(before.work) - PAGE_WORK * int(before.pages) + np.cumsum(chosen.tokens) - chosen.tokens
     work = words + PAGE_WORK * pages
-    if len(closed):
-        is_open = ~np.isin(addresses, np.array(closed, dtype=object))
+    if closed is not None:
+        is_open = ~closed.hold(addresses)
         addresses, pages, work = addresses[is_open], pages[is_open], work[is_open]
     places = np.unique(np.append(0, np.searchsorted(work, shares)))
     places = places[places < len(work)]

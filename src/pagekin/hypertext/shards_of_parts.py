@@ -6,6 +6,7 @@ What ranges know and write to each other between two rounds lies on the disk. Th
 import heapq
 import shutil
 import types
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -22,14 +23,24 @@ from pagekin.hypertext.choosing import (
     advance_choice,
     begin_choice,
     conclude_choice,
+    count_left_out,
     divide_chosen,
     join_chosen,
 )
 from pagekin.hypertext.corpus import Corpus
 from pagekin.hypertext.cutting import Cut
 from pagekin.hypertext.letters import Letter, Ranges, Round
+from pagekin.hypertext.merge import count_records
 from pagekin.hypertext.part_records import divide_part, read_part, sum_abouts, write_part
-from pagekin.hypertext.shard_bounds import Starts, find_starts, measure_chosen, settle_bounds, share_work, sum_sizes
+from pagekin.hypertext.shard_bounds import (
+    ClosedRanges,
+    Starts,
+    find_starts,
+    measure_chosen,
+    settle_bounds,
+    share_work,
+    sum_sizes,
+)
 from pagekin.hypertext.shard_merge import count_shard, list_links, merge_shard, sum_facts
 from pagekin.hypertext.shard_names import ShardNames, advance_names, begin_names
 from pagekin.store import KinWriter, Names, Workspace, open_kin, pack_record, unpack_record
@@ -71,11 +82,13 @@ def choose_ranges(samples: Sequence[Names], count: int) -> list[bytes]:
 
 def merge_in_shards(
     parts: Sequence[Path], shards: int, all_captures: bool, writer: KinWriter, progress: Callable[[float], None],
-    settings: Mapping[str, Any] = types.MappingProxyType({}),
+    settings: Mapping[str, Any] = types.MappingProxyType({}), closed: ClosedRanges | None = None,
+    check: Callable[[Mapping[str, Any], int], None] = lambda _counts, _shards: None,
 ) -> ShardCorpora:  # fmt: skip
-    """Write the corpora of shards into folders of a writer's work folder.
+    """Write the corpora of shards into folders of a writer's work folder; none begins where ranges are `closed`.
 
-    There are fewer shards than asked for if there are too few addresses. `settings` are facts that say how parts were read.
+    There are fewer shards than asked for if there are too few addresses: `check` is told what was counted of records and pages,
+    and how many shards there are, before these are made. `settings` are facts that say how parts were read.
     """
     with TemporaryDirectory(dir=writer.work) as folder:
         job = _Job(Path(folder), writer, all_captures)
@@ -83,8 +96,9 @@ def merge_in_shards(
         progress(0.1)
         job.choose(ranges)
         progress(0.2)
-        starts = job.find_starts(len(ranges) + 1, shards)
+        starts = job.find_starts(len(ranges) + 1, shards, closed)
         firsts = starts.addresses.strings()
+        check(job.count(len(ranges) + 1, whole), len(firsts) + 1)
         job.move_chosen(len(ranges) + 1, firsts)
         folders = job.divide_parts(parts, firsts)
         progress(0.4)
@@ -172,14 +186,23 @@ class _Job:
             (state,) = self._shelf.take(f"state-{number}", ChoiceState)
             self._shelf.add(f"chosen-{number}", conclude_choice(captures, state, self._all_captures))
 
-    def find_starts(self, ranges: int, shards: int) -> Starts:
+    def count(self, ranges: int, whole: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the facts about records and pages that are known before shards are made."""
+        skipped, pages = Counter(whole["skipped"]), 0
+        for number in range(ranges):
+            chosen = self._shelf.one(f"chosen-{number}", Chosen)
+            skipped += count_left_out(chosen)
+            pages += int(measure_chosen(chosen).pages)
+        return count_records(whole, skipped) | {"pages": pages}
+
+    def find_starts(self, ranges: int, shards: int, closed: ClosedRanges | None) -> Starts:
         """Return where shards begin but for the first."""
         sizes = [measure_chosen(self._shelf.one(f"chosen-{number}", Chosen)) for number in range(ranges)]
         wanted = share_work(sum_sizes(sizes), shards)
         while True:
             shares = wanted
             found = [
-                find_starts(self._shelf.one(f"chosen-{number}", Chosen), sum_sizes(sizes[:number]), shares)
+                find_starts(self._shelf.one(f"chosen-{number}", Chosen), sum_sizes(sizes[:number]), shares, closed)
                 for number in range(ranges)
             ]
             starts, wanted = settle_bounds(found, shares)

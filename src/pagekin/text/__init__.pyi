@@ -1,12 +1,29 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .analysis import ANALYSER, IRREGULAR, analyse, form_of, form_table, tokens
+from .calling import (
+    CalledAddresses,
+    LanguageWords,
+    SaidWords,
+    SameForms,
+    ShownForms,
+    WantedForms,
+    WordUses,
+    call_pages,
+    count_uses,
+    describe_text,
+    find_languages,
+    join_called,
+    show_forms,
+    unite_forms,
+)
 from .check import check_text
 from .filters import is_of_site, keep_pages, language_code, site_name
 from .fitness import is_outdated, unfit_reason
 from .index import TEXT_ARRAYS, Hits, TextIndex
+from .languages import have_stemmers
 from .link_texts import LinkTexts, VisitingTexts, cut_link_texts, read_visiting_texts
-from .make import make_link_texts, make_text
+from .make import make_text
 from .misspelt import NearWords, distances
 from .originals import Originals
 from .plain import FormParts
@@ -39,8 +56,10 @@ __all__ = [
     "MAX_QUERY_WORDS",
     "TEXT_ARRAYS",
     "And",
+    "CalledAddresses",
     "FormParts",
     "Hits",
+    "LanguageWords",
     "LinkTexts",
     "NearWords",
     "Not",
@@ -50,34 +69,46 @@ __all__ = [
     "Query",
     "QueryError",
     "Question",
+    "SaidWords",
+    "SameForms",
+    "ShownForms",
     "Some",
     "Stats",
     "TextIndex",
     "VisitingTexts",
+    "WantedForms",
     "Word",
+    "WordUses",
     "analyse",
     "asked_forms",
+    "call_pages",
     "check_text",
+    "count_uses",
     "cut_link_texts",
     "describe_match",
+    "describe_text",
     "distances",
+    "find_languages",
     "form_key",
     "form_of",
     "form_table",
+    "have_stemmers",
     "is_of_site",
     "is_outdated",
+    "join_called",
     "keep_pages",
     "language_code",
     "largest_score",
-    "make_link_texts",
     "make_snippet",
     "make_text",
     "parse_query",
     "read_question",
     "read_visiting_texts",
+    "show_forms",
     "site_name",
     "tokens",
     "unfit_reason",
+    "unite_forms",
     "wanted_words",
     "weigh_query",
 ]

@@ -6,7 +6,7 @@ language in which they mostly stand are one: *Haus* and *Häuser* on German page
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -29,19 +29,26 @@ _SHORTEST = 3
 _BATCH_WORDS = 1 << 20
 
 
-def word_languages(corpus: Corpus) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """Yield (language, terms that mostly stand on pages in it, rising) for the languages that have a stemmer.
+def have_stemmers(codes: Iterable[str]) -> bool:
+    """Return whether one of some languages, by the codes that pages name, has a stemmer."""
+    return any(_language(code) in STEMMERS for code in codes)
+
+
+def _language(code: str) -> str:
+    return code.lower().replace("_", "-").partition("-")[0]
+
+
+def language_uses(corpus: Corpus) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
+    """Yield (language, how often each term stands on pages in it) for the languages that have a stemmer.
 
     Cost: a pass over the words of the pages in these languages.
     """
     codes: Sequence[str] = corpus.facts["language_codes"]
     of_page = np.asarray(corpus.pages.language)
-    totals = np.asarray(corpus.term_table.count).astype(np.int64)
     by_stemmer: defaultdict[str, list[int]] = defaultdict(list)
     for number, code in enumerate(codes):
-        language = code.lower().replace("_", "-").partition("-")[0]
-        if language in STEMMERS:
-            by_stemmer[language].append(number)
+        if _language(code) in STEMMERS:
+            by_stemmer[_language(code)].append(number)
     for language, numbers in sorted(by_stemmer.items()):
         pages = np.flatnonzero(np.isin(of_page, numbers))
         uses = np.zeros(len(corpus.terms), np.int64)
@@ -49,7 +56,19 @@ def word_languages(corpus: Corpus) -> Iterator[tuple[str, npt.NDArray[np.int64]]
         for first, last in batch_ranges(sizes, _BATCH_WORDS) if len(pages) else ():
             words = np.concatenate([corpus.words(page) for page in pages[first:last].tolist()])
             uses += np.bincount(words, minlength=len(uses))
-        yield language, np.flatnonzero(uses > _MOSTLY * totals)
+        yield language, uses
+
+
+def are_of_language(uses: Array, totals: Array) -> npt.NDArray[np.bool_]:
+    """Return which words are of a language, given how often each is used on pages in it, and in all."""
+    return np.asarray(uses > _MOSTLY * totals)
+
+
+def word_languages(corpus: Corpus) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
+    """Yield (language, terms that mostly stand on pages in it, rising) for the languages that have a stemmer."""
+    totals = np.asarray(corpus.term_table.count).astype(np.int64)
+    for language, uses in language_uses(corpus):
+        yield language, np.flatnonzero(are_of_language(uses, totals))
 
 
 def same_forms(corpus: Corpus, form_of_term: Array, forms: int) -> npt.NDArray[np.uint32] | None:
@@ -74,12 +93,17 @@ def same_forms(corpus: Corpus, form_of_term: Array, forms: int) -> npt.NDArray[n
 
 def _stems(corpus: Corpus, language: str, terms: Array) -> Iterator[tuple[int, str]]:
     """Yield (term, its stem in a language) of words that may have endings."""
-    if not len(terms):
+    words = [corpus.word(term) for term in terms.tolist()]
+    return ((int(terms[place]), stem) for place, stem in stem_words(language, words))
+
+
+def stem_words(language: str, words: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield (the place of a word, its stem in a language) of those words that may have endings."""
+    if not words:
         return
     import Stemmer
 
-    words = [corpus.word(term) for term in terms.tolist()]
     made = Stemmer.Stemmer(STEMMERS[language]).stemWords(words)
-    for term, word, stem in zip(terms.tolist(), words, made, strict=True):
+    for place, (word, stem) in enumerate(zip(words, made, strict=True)):
         if len(word) >= _SHORTEST and len(stem) >= _SHORTEST and word.isalpha():
-            yield term, stem
+            yield place, stem

@@ -157,29 +157,41 @@ def put_link_texts(
 
 
 def _number_forms(known: LinkTexts, forms: Forms) -> tuple[Array, Array, Array]:
-    """Return (form, page, strength) of known link texts, by the numbers of a corpus's forms; both are in order."""
+    """Return (form, page, strength) of known link texts, by the numbers of a corpus's forms; forms and pages rise."""
     place = {name: number for number, name in enumerate(forms.names)}
     number = np.array([place[name] for name in known.names], np.int64)
-    if forms.same is None:
-        return number[known.form], known.page, known.strength
-    form = forms.same[number][known.form].astype(np.int64)
+    form = number[known.form] if forms.same is None else forms.same[number][known.form].astype(np.int64)
     order = np.lexsort((-known.strength.astype(np.int64), known.page, form))
     form, page, strength = form[order], known.page[order], known.strength[order]
     new = (np.diff(form, prepend=-1) != 0) | (np.diff(page, prepend=-1) != 0)
     return form[new], page[new], strength[new]
 
 
+def find_strength(said: Array, links: Array) -> npt.NDArray[np.uint8]:
+    """Return how strongly pages are called something, given how many pages say so and how many link to them."""
+    return np.rint(255.0 * np.sqrt(said / (links + SMOOTH))).astype(np.uint8)
+
+
 def _add_up(
     corpus: Corpus, forms: Forms, found: Iterable[tuple[Array, Array, Array]], room: Workspace
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield (form, page, strength), rising, of what links call the pages of a corpus, some forms at a time.
+    """Yield (form, page, strength), rising, of what links call the pages of a corpus, some forms at a time."""
+    links = np.zeros(len(corpus), np.int64)
+    for form, page, said in sum_said(found, links, len(forms.names), room):
+        yield form, page, find_strength(said, links[page])
 
-    Pairs of a form and a page are counted in runs, each in order, which lie in files; then a range of forms is put together
+
+def sum_said(
+    found: Iterable[tuple[Array, Array, Array]], links: Array, forms: int, room: Workspace
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield (form, target, pages that say so), rising, some forms at a time; `links` to each target are added up.
+
+    Pairs of a form and a target are counted in runs, each in order, which lie in files; then a range of forms is put together
     from its stretch of every run.
     """
-    links, width = np.zeros(len(corpus), np.int64), max(len(corpus), 1)
+    width = max(len(links), 1)
     at_once = room.memory.items(_AT_ONCE, _PAIR_BYTES)
-    sizes = np.zeros(len(forms.names), np.int64)
+    sizes = np.zeros(forms, np.int64)
     waiting: list[Array] = []
     ends = [0]
     pairs, counts = ArrayFile(room.folder / "pairs", np.int64), ArrayFile(room.folder / "counts", np.uint32)
@@ -209,34 +221,48 @@ def _add_up(
         every = np.concatenate([all_pairs[low:high] for low, high in parts])
         different, place = np.unique(every, return_inverse=True)
         weights = np.concatenate([all_counts[low:high] for low, high in parts])
-        summed = np.bincount(place, weights, len(different))
         form, page = np.divmod(different, width)
-        yield form, page, np.rint(255.0 * np.sqrt(summed / (links[page] + SMOOTH))).astype(np.uint8)
+        yield form, page, np.bincount(place, weights, len(different))
 
 
 def _read_link_texts(corpus: Corpus, forms: Forms) -> Iterator[tuple[Array, Array, Array]]:
     """Yield, batch after batch, (pages that are linked to, once for each page that does; pages and the forms that links say)."""
-    from pagekin.text._kernels.link_texts import read_link_texts
-
     page_of = np.full(len(corpus.urls), -1, np.int64)
     page_of[np.asarray(corpus.pages.url)[::-1]] = np.arange(len(corpus))[::-1]
+    host_of_url = np.full(len(corpus.urls), -1, np.int64)
+    host_of_url[corpus.pages.url] = corpus.pages.host
+    for linked, said, form in read_said(corpus, forms.of_term, host_of_url, page_of):
+        yield page_of[linked], page_of[said], form
+
+
+def read_said(
+    corpus: Corpus, form_of_term: Array, host_of_url: Array, page_of: Array
+) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield, batch after batch, (addresses that are linked to, once for each page that does; addresses and forms that links say).
+
+    `host_of_url` has the host of each address that has a page, as the corpus numbers hosts, and -1 for others; `page_of` the
+    newest page of each that has one in the corpus.
+    """
+    from pagekin.text._kernels.link_texts import read_link_texts
+
     hosts, anchors = np.asarray(corpus.pages.host), np.asarray(corpus.pages.anchors).astype(np.int64)
+    width = max(len(corpus.urls), 1)
     for first, last in batch_ranges(corpus.pages.tokens, _BATCH_WORDS):
         here = slice(int(anchors[first]), int(anchors[last]))
-        target = page_of[corpus.anchors.target[here]]
+        target = np.asarray(corpus.anchors.target[here]).astype(np.int64)
         source = np.repeat(np.arange(first, last), np.diff(anchors[first : last + 1]))
         length = np.asarray(corpus.anchors.length[here]).astype(np.int64)
-        named = (target >= 0) & (target != source) & (length > 0) & (length <= LONGEST)
-        named[named] = hosts[source[named]] == hosts[target[named]]
+        named = (host_of_url[target] == hosts[source]) & (page_of[target] != source)
+        named &= (length > 0) & (length <= LONGEST)
         streams = corpus.stream_batch(first, last)
         said = np.empty(int(length[named].sum()), np.int64)
         read_link_texts(
-            streams, DecodedPage.for_longest(streams), forms.of_term, source[named] - first,
+            streams, DecodedPage.for_longest(streams), form_of_term, source[named] - first,
             np.asarray(corpus.anchors.start[here]).astype(np.int64)[named], length[named], said,
         )  # fmt: skip
         # A page that links twice to another, or says a word twice, counts once.
         source, target, length = source[named], target[named], length[named]
-        linked = np.unique(source * len(corpus) + target) % len(corpus)
+        linked = np.unique(source * width + target) % width
         rows = np.stack([np.repeat(source, length), np.repeat(target, length), said])
         rows = rows[:, np.lexsort(rows[::-1])]
         new = np.ones(rows.shape[1], np.bool_)

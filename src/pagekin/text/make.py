@@ -41,15 +41,6 @@ def make_text(
     return {"text": {**_facts(corpus, forms), "postings": entries}}
 
 
-def make_link_texts(
-    writer: KinWriter, corpus: Corpus, progress: Progress = lambda _s, _p: None
-) -> dict[str, Any]:  # fmt: skip
-    """Write what `cut_link_texts` reads: the part of a full-text index that shards cannot make alone; return the facts."""
-    forms = _put_forms(writer, corpus, progress)
-    put_link_texts(writer, corpus, forms)
-    return {"text": _facts(corpus, forms)}
-
-
 def _put_forms(writer: KinWriter, corpus: Corpus, progress: Progress) -> Forms:
     """Write the forms of a corpus's terms, and return them."""
     forms = form_table(corpus, lambda share: progress("forms", share))

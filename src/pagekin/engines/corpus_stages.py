@@ -1,0 +1,360 @@
+"""Stages of a build by shards from parts to the corpora of shards: what one task of each does.
+
+Tasks go by groups of parts, by ranges of addresses that hold about as many of them, and by shards: as many of each as there are
+to be shards, or fewer ranges. Which captures become pages is chosen in rounds of letters between ranges (see `choosing`), where
+shards begin follows from sums over ranges, and which addresses a shard knows is found out in rounds of letters between shards.
+"""
+
+import hashlib
+import json
+import shutil
+import tarfile
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from pagekin import hypertext
+from pagekin.clusters import document_tree
+from pagekin.engines.local import require_pages
+from pagekin.engines.shard_stages import Task
+from pagekin.engines.shards import close_documents, require_division
+from pagekin.hypertext import Captures, ChoiceState, Chosen, ClosedRanges, Corpus, Letter, Ranges, Round, ShardNames
+from pagekin.store import KinWriter, Names, Storage, Workspace, join_names, pack_record
+
+_SAMPLE = 1024
+"""Addresses of each group of parts by which ranges are chosen."""
+
+
+class PartNames(NamedTuple):
+    """The addresses of parts: folders, or archives of them."""
+
+    names: Names
+
+
+class About(NamedTuple):
+    """What parts say of themselves, added up, as JSON."""
+
+    data: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, said: dict[str, Any]) -> "About":
+        """Return it packed, without the names of archives: what a shard knows of these stands in its own parts."""
+        return cls(np.frombuffer(json.dumps({**said, "archives": []}).encode(), np.uint8))
+
+    def said(self) -> dict[str, Any]:
+        """Return what is said."""
+        told: dict[str, Any] = json.loads(self.data.tobytes())
+        return told
+
+
+def _settings(task: Task) -> dict[str, Any]:
+    """Return how parts were read."""
+    return task.result("parts")
+
+
+def _range_starts(task: Task) -> list[bytes]:
+    return [name.encode("latin-1") for name in task.result("ranges")["ranges"]]
+
+
+def _shard_starts(task: Task) -> list[bytes]:
+    return [name.encode("latin-1") for name in task.result(_last_round(task, "bounds", 0))["bounds"]]
+
+
+def _last_round(task: Task, stage: str, number: int) -> str:
+    """Return the last round of a stage, which says that it is."""
+    name, count = f"{stage}.0", 0
+    while not task.result(name, number)["done"]:
+        count += 1
+        name = f"{stage}.{count}"
+    return name
+
+
+def _read_parts(task: Task, groups: Iterable[int]) -> Iterator[Path]:
+    """Yield the folders of the parts of some groups, each until the next is asked for; archives are copied and unpacked."""
+    for group in groups:
+        for address in task.receive_from("parts", 0, "parts", PartNames, to=group).names.strings():
+            name = address.decode("utf-8", "surrogateescape")
+            if not name.endswith(".tar"):
+                yield Path(name)
+                continue
+            yield fetch_part(name, task.room)
+
+
+def fetch_part(address: str, room: Path) -> Path:
+    """Copy a part to this machine and unpack it; return its folder."""
+    folder, _, name = address.rpartition("/")
+    packed = room / name
+    Storage(folder).download(name, packed)
+    with tarfile.open(packed) as archive:
+        archive.extractall(room, filter="data")
+    packed.unlink()
+    part = packed.with_suffix("")
+    if not hypertext.is_whole(part):
+        raise hypertext.DamagedInputError(f"{address} is not as it was written where it was read. Build again.")
+    return part
+
+
+def _forget(task: Task, part: Path) -> None:
+    """Remove a part that was unpacked."""
+    if part.parent == task.room:
+        shutil.rmtree(part)
+
+
+# -- pages and aliases --------------------------------------------------------------------------------------------------
+
+
+def list_parts(task: Task) -> dict[str, Any]:
+    """List the captures of a group of parts."""
+    captures, whole = [], hypertext.sum_abouts([])
+    for path in _read_parts(task, [task.number]):
+        part = hypertext.read_part(path)
+        _forget(task, path)
+        captures.append(hypertext.list_captures(part))
+        whole = hypertext.sum_abouts([whole, part.facts()])
+    joined = hypertext.join_captures(captures)
+    task.send("captures", [joined])
+    task.send("sample", [hypertext.sample_addresses(joined.names, _SAMPLE)])
+    task.send("about", [About.of(whole)])
+    return {}
+
+
+def choose_ranges(task: Task) -> dict[str, Any]:
+    """Choose ranges that hold about as many addresses."""
+    ranges = hypertext.choose_ranges(task.receive("list", "sample", Names, to=0), task.work.shards)
+    abouts = task.receive("list", "about", About, to=0)
+    task.send("about", [About.of(hypertext.sum_abouts(about.said() for about in abouts))])
+    return {"ranges": [name.decode("latin-1") for name in ranges]}
+
+
+def _whole(task: Task) -> dict[str, Any]:
+    """Return the sum of what all parts say of themselves."""
+    return task.receive_from("ranges", 0, "about", About, to=0).said()
+
+
+def spread_captures(task: Task) -> dict[str, Any]:
+    """Send the captures of a group of parts to the ranges of their addresses."""
+    captures = task.receive_from("list", task.number, "captures", Captures, to=0)
+    task.send("captures", hypertext.divide_captures(captures, _range_starts(task)))
+    return {}
+
+
+def join_captures(task: Task) -> dict[str, Any]:
+    """Join the captures of a range of addresses."""
+    task.send("captures", [hypertext.join_captures(task.receive("spread", "captures", Captures))])
+    return {}
+
+
+def _captures(task: Task) -> Captures:
+    return task.receive_from("captures", task.number, "captures", Captures, to=0)
+
+
+def _run_round(task: Task, made: Round[Any], count: int) -> dict[str, Any]:
+    """Leave what a range or shard knows after a round, and its letters to so many."""
+    nothing = Letter(np.asarray(task.number), Names.of([]), Names.of([]), np.zeros(0, np.int64))
+    task.send("state", [made.state])
+    task.send("letters", [made.letters.get(to, nothing) for to in range(count)])
+    return {"tally": made.tally, "done": made.done}
+
+
+def _inbox(task: Task, stage: str, count: int) -> list[Letter]:
+    """Return the letters that so many wrote to this task in the round before."""
+    letters = task.receive(f"{stage}.{task.round - 1}", "letters", Letter, count=count) if task.round else []
+    return [letter for letter in letters if len(letter.numbers)]
+
+
+def _state(task: Task, round_name: str, kind: type[Any]) -> Any:
+    return task.receive_from(round_name, task.number, "state", kind, to=0)
+
+
+def choose_pages(task: Task) -> dict[str, Any]:
+    """Run a round in which ranges choose their pages and aliases."""
+    starts = _range_starts(task)
+    count, before = len(starts) + 1, f"choose.{task.round - 1}"
+    tally = sum(task.result(before, number)["tally"] for number in range(count)) if task.round else 0
+    state = _state(task, before, ChoiceState) if task.round else hypertext.begin_choice()
+    ranges = Ranges(task.number, tuple(starts))
+    made = hypertext.advance_choice(_captures(task), state, _inbox(task, "choose", count), tally, ranges)
+    return _run_round(task, made, count)
+
+
+def conclude_choice(task: Task) -> dict[str, Any]:
+    """Tell which pages and aliases a range of addresses has."""
+    state = _state(task, _last_round(task, "choose", task.number), ChoiceState)
+    chosen = hypertext.conclude_choice(_captures(task), state, _settings(task)["all_captures"])
+    task.send("chosen", [chosen])
+    size = hypertext.measure_chosen(chosen)
+    return {"pages": int(size.pages), "work": int(size.work), "skipped": dict(hypertext.count_left_out(chosen))}
+
+
+# -- where shards begin -------------------------------------------------------------------------------------------------
+
+
+def merge_whole(task: Task) -> dict[str, Any]:
+    """Merge all parts to the corpus that clusters are made of, and find the documents that no shard may part."""
+    settings = _settings(task)
+    parts = list(_read_parts(task, range(task.work.shards)))
+    task.kept = task.room / "whole.kin"
+    with KinWriter(task.kept, "pagekin build", task.memory) as writer:
+        facts = hypertext.merge_parts(parts, writer, settings["all_captures"], lambda _share: None)
+        facts |= settings["settings"] | {"seeds": {}}
+        corpus = Corpus(writer.view(facts))
+        hypertext.refuse_damage(facts, settings["strict"])
+        require_pages(len(corpus), facts["skipped"], task.work.out)
+        task.send("closed", [close_documents(corpus, [document_tree(corpus)])])
+        writer.commit(facts)
+    return {}
+
+
+def _sizes(task: Task) -> list[hypertext.RangeSize]:
+    results = [task.result("chosen", number) for number in range(len(_range_starts(task)) + 1)]
+    return [hypertext.RangeSize(np.asarray(one["pages"]), np.asarray(one["work"])) for one in results]
+
+
+def _shares(task: Task) -> npt.NDArray[np.int64]:
+    if task.round:
+        return np.array(task.result(f"bounds.{task.round - 1}")["shares"], np.int64)
+    return hypertext.share_work(hypertext.sum_sizes(_sizes(task)), task.work.shards)
+
+
+def find_starts(task: Task) -> dict[str, Any]:
+    """Find the addresses of a range at which shards may begin."""
+    closed = task.receive_from("whole", 0, "closed", ClosedRanges, to=0) if task.job.find("whole", 0) else None
+    chosen = task.receive_from("chosen", task.number, "chosen", Chosen, to=0)
+    before = hypertext.sum_sizes(_sizes(task)[: task.number])
+    task.send("starts", [hypertext.find_starts(chosen, before, _shares(task), closed)])
+    return {}
+
+
+def settle_bounds(task: Task) -> dict[str, Any]:
+    """Settle where shards begin, or with which shares of the work that is to be looked for again."""
+    ranges, shares, settings = len(_range_starts(task)) + 1, _shares(task), _settings(task)
+    found = task.receive(f"starts.{task.round}", "starts", hypertext.Starts, to=0, count=ranges)
+    starts, wanted = hypertext.settle_bounds(found, shares)
+    bounds = [name.decode("latin-1") for name in starts.addresses.strings()]
+    is_settled = wanted.tolist() == shares.tolist()
+    if is_settled:
+        whole, skipped = _whole(task), Counter[str]()
+        for number in range(ranges):
+            skipped += Counter(task.result("chosen", number)["skipped"])
+        facts = hypertext.count_records(whole, Counter(whole["skipped"]) + skipped)
+        pages = int(hypertext.sum_sizes(_sizes(task)).pages)
+        hypertext.refuse_damage(facts, settings["strict"])
+        require_pages(pages, facts["skipped"], task.work.out)
+        require_division(pages, task.work.shards, len(bounds) + 1)
+    return {"bounds": bounds, "shares": wanted.tolist(), "done": is_settled}
+
+
+# -- corpora of shards --------------------------------------------------------------------------------------------------
+
+
+def move_chosen(task: Task) -> dict[str, Any]:
+    """Send what a range of addresses chose to the shards."""
+    chosen = task.receive_from("chosen", task.number, "chosen", Chosen, to=0)
+    task.send("chosen", hypertext.divide_chosen(chosen, _shard_starts(task)))
+    return {}
+
+
+def divide_parts(task: Task) -> dict[str, Any]:
+    """Divide a group of parts by shards; no more than one of them is in memory."""
+    starts = _shard_starts(task)
+    spool = task.spool("parts", len(starts) + 1)
+    for path in _read_parts(task, [task.number]):
+        part = hypertext.read_part(path)
+        _forget(task, path)
+        for shard, own in enumerate(hypertext.divide_part(part, starts)):
+            if len(own.pages):
+                spool.add(shard, pack_record(own))
+    return {}
+
+
+def _own_parts(task: Task) -> list[Path]:
+    """Write the parts of a shard to its room; return where."""
+    parts = task.receive_spooled("divide", "parts", hypertext.Part)
+    return [hypertext.write_part(part, task.room / f"part-{number}") for number, part in enumerate(parts)]
+
+
+def list_links(task: Task) -> dict[str, Any]:
+    """List the addresses that the pages of a shard link to."""
+    ranges = len(_range_starts(task)) + 1
+    chosen = hypertext.join_chosen(task.receive("move", "chosen", Chosen, count=ranges))
+    folder = task.room / "links"
+    folder.mkdir()
+    room = Workspace(folder, task.memory)
+    task.send("links", [hypertext.list_links(_own_parts(task), chosen, _settings(task)["all_captures"], room)])
+    task.send("chosen", [chosen])
+    return {}
+
+
+def _chosen_and_links(task: Task) -> tuple[Chosen, Names]:
+    chosen = task.receive_from("links", task.number, "chosen", Chosen, to=0)
+    return chosen, task.receive_from("links", task.number, "links", Names, to=0)
+
+
+def find_names(task: Task) -> dict[str, Any]:
+    """Run a round in which shards find out which addresses they know."""
+    state = _state(task, f"names.{task.round - 1}", ShardNames) if task.round else hypertext.begin_names()
+    ranges = Ranges(task.number, tuple(_shard_starts(task)))
+    inbox = _inbox(task, "names", task.work.shards)
+    made = hypertext.advance_names(*_chosen_and_links(task), state, inbox, ranges)
+    return _run_round(task, made, task.work.shards)
+
+
+def merge_corpus(task: Task) -> dict[str, Any]:
+    """Merge the corpus of a shard; tell ranges of hashes which words and hosts it has."""
+    settings, (chosen, links) = _settings(task), _chosen_and_links(task)
+    names = _state(task, _last_round(task, "names", task.number), ShardNames)
+    parts, all_captures = _own_parts(task), settings["all_captures"]
+    task.kept = task.room / "corpus.kin"
+    with KinWriter(task.kept, "pagekin build", task.memory) as writer:
+        facts = hypertext.merge_shard(
+            parts, chosen, links, names, _whole(task), int(chosen.latest), all_captures, writer
+        )  # fmt: skip
+        corpus = Corpus(writer.view(facts))
+        task.send("terms", _by_hash(list(corpus.terms), task.work.shards))
+        task.send("hosts", _by_hash(list(corpus.hosts), task.work.shards))
+        writer.commit({**facts, **settings["settings"]})
+    return hypertext.count_shard(facts, chosen, names)
+
+
+def _by_hash(names: Sequence[bytes], count: int) -> list[Names]:
+    """Divide names into so many ranges of their hashes."""
+    divided: list[list[bytes]] = [[] for _ in range(count)]
+    for name in names:
+        number = int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "little")
+        divided[number * count >> 64].append(name)
+    return list(map(Names.of, divided))
+
+
+def count_names(task: Task) -> dict[str, Any]:
+    """Count the different words and hosts of all shards in a range of hashes."""
+    return {
+        kind: len(join_names(task.receive("corpus", kind, Names)).offsets) - 1 for kind in ("terms", "hosts")
+    }  # fmt: skip
+
+
+def describe_corpus(task: Task) -> dict[str, Any]:
+    """Return what is known of the corpus of all shards, and where it is cut."""
+    settings, shards = _settings(task), range(task.work.shards)
+    counts = [task.result("corpus", shard) for shard in shards]
+    terms, hosts = (sum(task.result("count", one)[kind] for one in shards) for kind in ("terms", "hosts"))
+    facts = hypertext.sum_facts(counts, _whole(task), terms, hosts, settings["all_captures"])
+    bounds = task.result(_last_round(task, "bounds", 0))["bounds"]
+    return {
+        "cuts": find_cuts(counts), "bounds": bounds, "facts": {**facts, **settings["settings"], "seeds": {}},
+    }  # fmt: skip
+
+
+def find_cuts(counts: Sequence[dict[str, Any]]) -> list[list[int]]:
+    """Return the shards as ranges of pages and addresses, by their numbers in the whole, given what each counts."""
+    pages, urls = (np.cumsum([0, *(one[name] for one in counts)]).tolist() for name in ("pages", "urls"))
+    return [list(numbers) for numbers in zip(pages, pages[1:], urls, urls[1:], strict=False)]
+
+
+def share_parts(addresses: Sequence[str], groups: int) -> list[PartNames]:
+    """Share the addresses of parts among groups."""
+    encoded = [address.encode("utf-8", "surrogateescape") for address in addresses]
+    return [PartNames(Names.of(encoded[number::groups])) for number in range(groups)]
