@@ -310,7 +310,7 @@ class PageIndex:
         if collection is None and whole is not None:
             raise in_shards_error(self.target, len(whole.parts))
         if collection is None:
-            raise ServiceError(f"{self.target} is asked over HTTP; only a collection's folder can do this")
+            raise ServiceError(f"{self.target} is asked over HTTP; this needs a collection's folder")
         return collection
 
 

@@ -67,7 +67,7 @@ def test_the_demo_is_built_and_listens_where_it_says(folder: Path) -> None:
             assert urlsplit(other).port != first
             assert get(other, "healthz").status == 200
         assert refused("--out", folder / "demo.kin", "--port", str(first)) == (
-            3, f"pagekin: nobody can listen at 127.0.0.1:{first}: Address already in use. "
+            3, f"pagekin: cannot listen at 127.0.0.1:{first}: Address already in use. "
             "Is something running there already?\n",
         )  # fmt: skip
 

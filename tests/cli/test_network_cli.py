@@ -204,7 +204,7 @@ def test_of_many_reasons_why_something_is_missing_three_are_shown_the_kinds_firs
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     late = tuple(f"root/s{n}: no answer within 3 s" for n in range(99))
-    whole = Answer(total=0, partial=(*late, "root/odd: it answered nonsense"))
+    whole = Answer(total=0, partial=(*late, "root/odd: its answer cannot be understood"))
     print_answer(whole, as_json=False)
     said = capsys.readouterr().out
     assert "may be incomplete for 100 reasons, such as:" in said
@@ -235,7 +235,7 @@ def test_a_network_that_does_not_run_says_so(folder: Path, tmp_path: Path) -> No
     code, said = run("network", "status", tmp_path, "--seconds", "1", "--json")
     assert code == BAD_INPUT
     assert not any(row["up"] for row in json.loads(said)["routers"])
-    assert all("cannot be asked" in row["error"] for row in json.loads(said)["routers"])
+    assert all("cannot be reached" in row["error"] for row in json.loads(said)["routers"])
 
 
 @pytest.mark.parametrize(
@@ -244,15 +244,15 @@ def test_a_network_that_does_not_run_says_so(folder: Path, tmp_path: Path) -> No
         (["search", "ROOT", "colour:red"], "colour", BAD_INPUT),
         (["search", "SITE", "colour:red"], "no attribute 'colour:'", USAGE),
         (["search", "SITE", "NOT river"], "NOT only takes pages away", USAGE),
-        (["search", "SITE", "river", "--since", "yesterday"], "is no day", USAGE),
+        (["search", "SITE", "river", "--since", "yesterday"], "is not a day", USAGE),
         (["search", "SITE", "river", "--routing", "magic"], "--routing is one of", USAGE),
         (["search", "no.kin", "river"], "does not exist", BAD_INPUT),
-        (["search", "http://127.0.0.1:9/", "river"], "cannot be asked", BAD_INPUT),
+        (["search", "http://127.0.0.1:9/", "river"], "cannot be reached", BAD_INPUT),
         (["suggest", "SITE"], "name a query", USAGE),
         (["suggest", "SITE", "zzzzzz"], "nothing to suggest by", BAD_INPUT),
         (["select", "SITE", "river", "--from", "no.json"], "cannot be read", BAD_INPUT),
         (["network", "up", "NET", "--only", "birds.exampel"], "did you mean 'birds.example'", BAD_INPUT),
-        (["network", "up", "NET", "--replay", "nowhere"], "is no pattern", USAGE),
+        (["network", "up", "NET", "--replay", "nowhere"], "is not a pattern", USAGE),
         (["serve", "no.kin"], "does not exist", BAD_INPUT),
     ],
 )

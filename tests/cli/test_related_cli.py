@@ -430,7 +430,7 @@ def test_another_name_of_a_page_is_as_good_as_its_own(sea: Path) -> None:
 
 def test_a_page_without_words_has_no_kin_and_is_told_so(sea: Path) -> None:
     for verb in ("related", "bag"):
-        refused(pagekin(verb, sea, "http://sea.example/silent"), 3, "http://sea.example/silent", "nothing to compare")
+        refused(pagekin(verb, sea, "http://sea.example/silent"), 3, "http://sea.example/silent", "cannot be compared")
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def test_a_delta_says_what_stays_and_erase_what_it_writes_again(archives: list[s
     ("arguments", "code", "message"),
     [
         ([], 2, "there is nothing to do"),
-        (["--remove", "sea.example"], 2, "--remove: 'sea.example' is no http(s) address"),
-        (["--remove-site", f"{SEA}krill"], 2, "krill' is no host, such as example.org"),
+        (["--remove", "sea.example"], 2, "--remove: 'sea.example' is not an http(s) address"),
+        (["--remove-site", f"{SEA}krill"], 2, "krill' is neither a host, such as example.org"),
         (["--remove-from", "missing.txt"], 2, "missing.txt cannot be read"),
         (["--erase", "--delta"], 2, "give only one of them"),
         (["--expire", "soon"], 2, "90d, 12w or 1y"),

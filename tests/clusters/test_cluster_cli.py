@@ -146,7 +146,7 @@ def test_indexing_again_keeps_the_clusters(kin: Path, tmp_path: Path) -> None:
         (["cluster", "KIN", "--preset", "best"], "method is one of: default, hypursuit1996", USAGE),
         (
             ["cluster", "KIN", "--preset", "default", "--combine", "max"],
-            "combine belongs to the preset hypursuit1996",
+            "combine needs the preset hypursuit1996",
             USAGE,
         ),
         (["cluster", "KIN", "--evaluate"], "give --directory", USAGE),

@@ -61,15 +61,15 @@ def test_the_smallest_topic_that_holds_all_named_pages_is_meant(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("[[topic]]\nname = 3\nsketch = '0a'", "topic 1: a name of 1 to 200 characters"),
+        ("[[topic]]\nname = 3\nsketch = '0a'", "topic 1: the name must have 1 to 200 characters"),
         ("[[topic]]\nname = 'x'", "neither a sketch nor addresses"),
         ("[[topic]]\nname = 'x'\nsketch = 'zz'", "the sketch is damaged"),
         ("[[topic]]\nname = 'x'\nsketsh = '0a'", "there is no field 'sketsh'"),
         ("[[topic]]\nname = 'x'\naddresses = 'y'", "addresses must be a list"),
-        ("topic = 3", "is no file of names"),
-        ("topic = [3]", "it is no table"),
-        ("[topics]", "is no file of names"),
-        ("name = ", "is no TOML"),
+        ("topic = 3", "is not a file of names"),
+        ("topic = [3]", "it is not a table"),
+        ("[topics]", "is not a file of names"),
+        ("name = ", "is not TOML"),
     ],
 )
 def test_mistakes_in_the_file_are_told(tmp_path: Path, text: str, said: str) -> None:

@@ -192,7 +192,7 @@ def test_a_setting_that_only_the_paper_has_chooses_its_method() -> None:
         (["--cluster-set", "terms.title=nan"], "terms.title is one of: 0 to 1,000,000; not 'nan'"),
         (["--cluster-set", "max_clusters=0"], "max_clusters is one of: 1 to 1,000,000"),
         (["--clusters-preset", "best"], "method is one of: default, hypursuit1996"),
-        (["--clusters-preset", "default", "--cluster-set", "combine=max"], "belongs to the preset hypursuit1996"),
+        (["--clusters-preset", "default", "--cluster-set", "combine=max"], "needs the preset hypursuit1996"),
         (["--no-clusters", "--clusters-preset", "default"], "have no effect with --no-clusters"),
     ],
 )
@@ -202,5 +202,5 @@ def test_wrong_settings_are_found_before_anything_is_read(tmp_path: Path, argume
 
 
 def test_settings_are_checked_in_python_too() -> None:
-    with pytest.raises(ClusterError, match="at least one must be more"):
+    with pytest.raises(ClusterError, match="at least one must be positive"):
         ClusterSettings().with_settings({f"terms.{name}": 0 for name in asdict(TermSettings())})

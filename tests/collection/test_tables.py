@@ -104,8 +104,8 @@ def test_links_are_written_with_the_words_around_them_and_as_graphs(kin: Path, t
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--pages", "pages.xlsx"], "ends in none of .parquet, .csv, .jsonl"),
-        (["--links", "links"], "ends in none of"),
+        (["--pages", "pages.xlsx"], "must end in one of .parquet, .csv, .jsonl"),
+        (["--links", "links"], "must end in one of"),
         (["--links", "links.csv", "--out", "folder"], "name their own files"),
         ([], "say what to write"),
         (["--html"], "--out"),

@@ -119,7 +119,7 @@ def test_what_cannot_be_a_source_is_named(bucket: str, name: str, said: str) -> 
 
 
 def test_no_collection_at_an_address(bucket: str, tmp_path: Path) -> None:
-    with pytest.raises(KinError, match=r"nothing\.kin is no finished Pagekin collection"):
+    with pytest.raises(KinError, match=r"nothing\.kin is not a finished Pagekin collection"):
         fetch(f"{bucket}/nothing.kin", tmp_path / "site.kin")
     assert not (tmp_path / "site.kin").exists()
 

@@ -466,7 +466,7 @@ def test_an_update_that_was_killed_after_reading_goes_on_from_there(sea: Path, t
 
 def test_parts_of_another_form_are_not_merged(sea: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(part, "PART_FORM", "another")
-    with pytest.raises(KinError, match=r"parts of another version.*--updatable"):
+    with pytest.raises(KinError, match=r"parts from another version.*--updatable"):
         update(sea, more(tmp_path))
 
 

@@ -446,7 +446,7 @@ def test_strategies_are_read_by_their_headings(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "holds no strategy"),
-        ("words = 'all'", "'words' is no table"),
+        ("words = 'all'", "'words' is not a table"),
         ("[a]\nwindow.size = -1", r"\[a\]: window.size"),
         ("[a\n", "no TOML"),
         ("[a]\nwidth = 3", "no setting 'width'"),

@@ -203,7 +203,7 @@ def test_labels_beyond_their_limits_are_refused_before_they_are_decoded() -> Non
         label_from_wire(packed(json.dumps({"words": ["a"] * 5_000_000}).encode()), LabelLimits())
     with pytest.raises(LabelError, match="more than 1,000 bytes"):
         label_from_wire(packed(b" " * 1001), LabelLimits(bytes=1000))
-    with pytest.raises(LabelError, match="no content label"):
+    with pytest.raises(LabelError, match="not a content label"):
         label_from_wire(packed(b" " * 1000), LabelLimits(bytes=1000))
     with pytest.raises(LabelError, match="decompressed"):
         label_from_wire(b"no zstd", LabelLimits())

@@ -241,7 +241,7 @@ def test_what_is_no_number_is_no_score(web: Web, parts: Parts, living: set[str],
     with Fake(says(reply(raw)), parts) as bad, above(web, {"bad": bad.url}) as (url, _router):
         answer = searched(url)
         assert urls_of(answer) == living
-        assert blamed(answer, reason="it answered nonsense")
+        assert blamed(answer, reason="its answer cannot be understood")
 
 
 def test_no_page_has_a_score_above_the_largest(collections: dict[str, Path]) -> None:

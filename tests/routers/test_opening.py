@@ -154,5 +154,5 @@ def test_a_collection_whose_name_looks_like_an_address_is_a_collection(
 
 
 def test_an_answer_that_is_none_is_told() -> None:
-    with Fake(says(reply(b"[1]"))) as fake, pytest.raises(ServiceError, match="no answer of a Pagekin service"):
+    with Fake(says(reply(b"[1]"))) as fake, pytest.raises(ServiceError, match="not the answer of a Pagekin service"):
         ask(fake.url, "search", _QUERY)

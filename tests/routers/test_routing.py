@@ -379,6 +379,6 @@ def test_filters_that_no_leaf_would_take_are_refused_before_anyone_is_asked() ->
     check_filters(Filters())
     check_filters(Filters(site="cornell.edu", language="en-GB", since=1, until=2))
     check_filters(Filters(site="http://one.example:8080/x"))
-    for wrong, message in ((Filters(language="e!"), "no code of a language"), (Filters(site="a b"), "no host")):
+    for wrong, message in ((Filters(language="e!"), "not a language code"), (Filters(site="a b"), "not a host")):
         with pytest.raises(QueryError, match=message):
             check_filters(wrong)

@@ -194,7 +194,7 @@ def test_a_port_that_is_taken_is_one_clear_error_and_nothing_runs(collections: d
         taken.listen()
         up = started(folder, "--processes", "2")
         assert up.process.wait(60) == BAD_INPUT
-    assert f"nobody can listen at 127.0.0.1:{ports[1]}: Address already in use" in up.said
+    assert f"cannot listen at 127.0.0.1:{ports[1]}: Address already in use" in up.said
     assert "Traceback" not in up.said and "died" not in up.said
     assert len(up.said.strip().splitlines()) == 2, up.said
 

@@ -102,7 +102,7 @@ def test_a_folder_that_pagekin_did_not_write_is_left_alone(server: Server, tmp_p
     (tmp_path / "mine/pagekin/notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
     asked = len(server.log)
-    for out, why in (("mine", "Pagekin did not write it"), ("file", "is no folder")):
+    for out, why in (("mine", "Pagekin did not write it"), ("file", "is not a folder")):
         code, said = run(server.url(HOST, "/docs/"), "--out", tmp_path / out, "--allow", "loopback")
         assert code != 0 and why in said
     assert len(server.log) == asked and not list(tmp_path.glob("*.warc.gz"))
@@ -110,7 +110,7 @@ def test_a_folder_that_pagekin_did_not_write_is_left_alone(server: Server, tmp_p
 
 @pytest.mark.parametrize(("arguments", "why"), [
     (["http://127.0.0.1:9/"], "--allow loopback"),
-    (["http://127.0.0.1:9/", "--undo"], "of its own"),
+    (["http://127.0.0.1:9/", "--undo"], "in a separate folder"),
     (["http://user:word@a.example/"], "name or password"),
     (["public", "--pages", "7"], "need the http(s) address"),
     (["public", "--out", "x"], "need the http(s) address"),

@@ -135,7 +135,7 @@ def test_what_is_not_ours_or_cannot_be_is_refused_before_anything_is_written(tmp
     before = contents(folder)
     with pytest.raises(SiteError, match="would be published"):
         publish_site(SitePlan(folder, collection=folder / "x.kin"))
-    with pytest.raises(SiteError, match="is no page of the site"):
+    with pytest.raises(SiteError, match="is not a page of the site"):
         publish_site(SitePlan(folder, SiteSettings(pins={"none.html": []}), tmp_path / "m.kin", 1))
     assert contents(folder) == before
     (folder / "pagekin").mkdir()
@@ -145,7 +145,7 @@ def test_what_is_not_ours_or_cannot_be_is_refused_before_anything_is_written(tmp
     (folder / "pagekin/site.json").write_text('{"files": {"../outside.html": "x", "index.html": "x"}}')
     undo_site(SitePlan(folder, collection=tmp_path / "m.kin"))
     assert (folder / "index.html").read_bytes() == before["index.html"]
-    for text, words in (("count = 'x'", "count"), ("colour = 1", "colour"), ("a = [", "no TOML")):
+    for text, words in (("count = 'x'", "count"), ("colour = 1", "colour"), ("a = [", "not TOML")):
         (tmp_path / "s.toml").write_text(text)
         with pytest.raises(SiteError, match=words):
             read_settings(tmp_path / "s.toml")
@@ -209,7 +209,7 @@ def test_the_command_says_what_it_did_and_what_is_wrong(tmp_path: Path) -> None:
     told = json.loads(pagekin("site", "public", "--undo", "--json", "--collection", "manual.kin", cwd=tmp_path).stdout)
     assert told == {"folder": "public", "changed": 16}
     for arguments, code, words in (
-        (["none"], 3, "no folder"), (["public", "--content", "a[["], 3, "CSS selector"),
+        (["none"], 3, "not a folder"), (["public", "--content", "a[["], 3, "CSS selector"),
         (["public", "--undo", "-k", "3"], 2, "no use"), (["public", "--settings", "x.toml"], 3, "x.toml"),
     ):  # fmt: skip
         done = pagekin("site", *arguments, cwd=tmp_path)

@@ -118,7 +118,7 @@ def test_links_follow_the_sites_own_way_of_naming_folders(tmp_path: Path) -> Non
 def test_a_folder_without_pages_or_a_wrong_selector_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SiteError, match="Build the site first"):
         survey_of(tmp_path)
-    with pytest.raises(SiteError, match="no folder"):
+    with pytest.raises(SiteError, match="not a folder"):
         survey_of(tmp_path / "none")
     (tmp_path / "a.html").write_text("x")
     with pytest.raises(SiteError, match="not a CSS selector"):

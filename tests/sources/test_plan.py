@@ -175,9 +175,9 @@ def test_several_folders_need_an_address_each(tmp_path: Path) -> None:
     for folder in (first, second):
         Path(folder).mkdir()
         Path(folder, "a.html").write_bytes(html(1))
-    with pytest.raises(SourceError, match="needs an address of its own"):
+    with pytest.raises(SourceError, match="needs its own address"):
         plan_units([first, second], {})
-    with pytest.raises(SourceError, match="needs an address of its own"):
+    with pytest.raises(SourceError, match="needs its own address"):
         plan_units([first, second], {}, "http://shared.test/")
     units = plan_units([first, second], {first: "http://one.test", f"{second}/": "http://two.test/x/"})
     assert [unit.base_url for unit in units] == ["http://one.test/", "http://two.test/x/"]
@@ -211,12 +211,12 @@ def test_a_list_names_files_beside_it_and_elsewhere(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "names no file"), (b"\xff\xfe", "is no readable list"), (b"none.warc", "does not exist")],
+    [(b"", "names no file"), (b"\xff\xfe", "is not a readable list"), (b"none.warc", "does not exist")],
 )
 def test_a_list_that_is_none(tmp_path: Path, content: bytes, said: str) -> None:
     (tmp_path / "made.paths").write_bytes(content)
     with pytest.raises(SourceError, match=said):
         plan_units([str(tmp_path / "made.paths")], {})
     (tmp_path / "made.paths.gz").write_bytes(content or b"no gzip")
-    with pytest.raises(SourceError, match="is no readable list"):
+    with pytest.raises(SourceError, match="is not a readable list"):
         plan_units([str(tmp_path / "made.paths.gz")], {})

@@ -274,7 +274,7 @@ def test_beside_a_build_results_are_told_but_not_kept(own: Path) -> None:
 def test_results_of_other_pages_are_not_kept(own: Path) -> None:
     before = open_kin(own)
     build_leaf(own, [record("http://site.example/new", "<title>new</title><p>other words altogether here")], 2)
-    with pytest.raises(KinError, match="read anew"):
+    with pytest.raises(KinError, match="read again"):
         store_evaluation(before, "evaluate", a_report())
     assert read_evaluations(open_kin(own).facts) == {}
 

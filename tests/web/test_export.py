@@ -216,7 +216,7 @@ def test_only_earlier_exports_and_empty_folders_are_replaced(odd_index: RelatedI
     (foreign / "index.html").write_text("mine")
     (tmp_path / "link").symlink_to(foreign)
     (tmp_path / "file").write_text("mine")
-    for place, words in (("foreign", "not of an export"), ("link", "symbolic link"), ("file", "no folder")):
+    for place, words in (("foreign", "not from an export"), ("link", "symbolic link"), ("file", "not a folder")):
         with pytest.raises(ExportError, match=words):
             export_site(odd_index, ExportPlan(tmp_path / place))
     assert all_files(foreign) == {"index.html"}
@@ -271,7 +271,7 @@ def test_the_command_says_what_it_wrote_and_what_is_wrong(demo_collection: Path,
     assert "out/index.html" in said
     for arguments, code, words in (
         ([demo_collection, "--out", "x"], 2, "pagekin site"),
-        ([demo_collection, "--html", "--out", "."], 3, "that you are in"),
+        ([demo_collection, "--html", "--out", "."], 3, "is the current folder"),
         ([tmp_path / "none.kin", "--html", "--out", "x"], 3, "none.kin"),
         ([demo_collection, "--html", "--out", "x", "-k", "0"], 2, "-k"),
         ([demo_collection, "--html", "--out", "out/index.html/x"], 3, "cannot be written"),

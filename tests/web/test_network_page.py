@@ -252,7 +252,7 @@ def test_who_has_told_nothing_yet_is_asked_and_that_is_the_reason(tmp_path: Path
     assert nodes["full"]["why"] == "by its description it may hold “oak”"
     told = nodes["empty"]
     assert (told["went"], told["why"]) == ("failed", "what it holds is not known yet, so it may hold a match")
-    assert "no child of empty has given its label yet" in told["reason"]
+    assert "no child of empty has sent its label yet" in told["reason"]
 
 
 def test_links_to_others_tell_them_nothing(broken_site: str) -> None:

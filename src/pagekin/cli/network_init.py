@@ -136,7 +136,7 @@ def _group_leaves(census: Census, plan: NetworkPlan) -> list[routers.SiteGroup]:
     if plan.clusters.method != "default" and largest.pages > MOST_PAGES:
         raise routers.NetworkError(
             f"{largest.name} has {largest.pages:,} pages; the method {plan.clusters.method} takes {MOST_PAGES:,} at most. "
-            "The default method takes them."
+            "Use the default method."
         )
     routers.check_ports(len(groups) + 1, plan.port, plan.one_port)
     if plan.directory is not None and not census.classes:

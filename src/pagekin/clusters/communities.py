@@ -116,7 +116,7 @@ def cluster_graph(
 ) -> Clusters:  # fmt: skip
     """Put the nodes of a graph into clusters; nodes without edges join those before or after them."""
     if max_clusters < 1:
-        raise ValueError(f"pages cannot be put into {max_clusters} clusters: 1 is the least")
+        raise ValueError(f"pages cannot be put into {max_clusters} clusters: ask for at least 1")
     progress("clusters", 0.0)
     middle = _group_nodes(graph, max_clusters, seed, settings, threads)
     levels = [middle]

@@ -162,7 +162,7 @@ def read_listings(file: Path) -> list[Listing]:
     except OSError as error:
         raise DirectoryError(f"{file} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise DirectoryError(f"{file} is no table of text: it is not UTF-8.") from None
+        raise DirectoryError(f"{file} is not a text table: it is not UTF-8.") from None
     first = next((line for line in text.splitlines() if line.strip() and not line.startswith("#")), "")
     # In TSV a quotation mark is a letter like others: as an opening quote it would swallow the lines up to the next one.
     options: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if "\t" in first else {}
@@ -175,15 +175,14 @@ def read_listings(file: Path) -> list[Listing]:
                 continue
             if len(row) < 2:
                 raise DirectoryError(
-                    f"{file}, line {rows.line_num}: an address and a path are wanted, in two columns; found "
-                    f"'{row[0][:80]}'."
+                    f"{file}, line {rows.line_num}: expected two columns, an address and a path; found '{row[0][:80]}'."
                 )
             address, path = row[0].strip(), row[1].strip()
             if not (heading and _is_heading(address, path)):
                 found.append((address, tuple(part.strip() for part in path.split("/") if part.strip())))
             heading = False
     except csv.Error as error:
-        raise DirectoryError(f"{file} is no table: {error}.") from None
+        raise DirectoryError(f"{file} is not a table: {error}.") from None
     return found
 
 

@@ -59,10 +59,10 @@ class KeptNames:
         except OSError as error:
             raise ClusterError(f"{file} cannot be read: {error.strerror}") from None
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise ClusterError(f"{file} is no TOML: {error}") from None
+            raise ClusterError(f"{file} is not TOML: {error}") from None
         topics = entries.get("topic", [])
         if set(entries) - {"topic"} or not isinstance(topics, list):
-            raise ClusterError(f"{file} is no file of names: it has tables other than [[topic]]")
+            raise ClusterError(f"{file} is not a file of names: it has tables other than [[topic]]")
         names = tuple(_entry(file, number, topic) for number, topic in enumerate(topics, start=1))
         return cls(names, hashlib.blake2b(data, digest_size=16).hexdigest())
 
@@ -97,11 +97,11 @@ def _entry(file: Path, number: int, topic: Any) -> KeptName:
     """Read one entry of a file of names."""
     where = f"{file}, topic {number}"
     if not isinstance(topic, Mapping) or (unknown := set(topic) - {"name", "pages", "sketch", "addresses"}):
-        what = f"there is no field '{sorted(unknown)[0]}'" if isinstance(topic, Mapping) else "it is no table"
+        what = f"there is no field '{sorted(unknown)[0]}'" if isinstance(topic, Mapping) else "it is not a table"
         raise ClusterError(f"{where}: {what}; fields are name, pages, sketch and addresses")
     name, sketch, addresses = topic.get("name"), topic.get("sketch", ""), topic.get("addresses", [])
     if not isinstance(name, str) or not 0 < len(" ".join(name.split())) <= _LONGEST:
-        raise ClusterError(f"{where}: a name of 1 to {_LONGEST} characters is wanted")
+        raise ClusterError(f"{where}: the name must have 1 to {_LONGEST} characters")
     if not isinstance(addresses, list) or not all(isinstance(one, str) for one in addresses):
         raise ClusterError(f"{where}: addresses must be a list of texts")
     try:
@@ -109,7 +109,9 @@ def _entry(file: Path, number: int, topic: Any) -> KeptName:
     except ValueError:
         raise ClusterError(f"{where}: the sketch is damaged") from None
     if not values and not addresses:
-        raise ClusterError(f"{where}: '{name}' has neither a sketch nor addresses, so its topic cannot be known")
+        raise ClusterError(
+            f"{where}: '{name}' has neither a sketch nor addresses, so its topic cannot be found; add addresses"
+        )
     return KeptName(" ".join(name.split()), values, tuple(addresses))
 
 

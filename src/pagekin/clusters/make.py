@@ -62,8 +62,8 @@ def page_similarity(
     graph = page_graph(corpus)
     if len(graph) > MOST_PAGES:
         raise ClusterError(
-            f"the paper's method compares all pairs of pages: {len(graph):,} are too many, {MOST_PAGES:,} is the most. "
-            "The default method takes them."
+            f"the method hypursuit1996 compares all pairs of pages: {len(graph):,} are too many, the limit is {MOST_PAGES:,}. "
+            "Use the default method."
         )
     matrices = []
     if settings.similarity != "links":
@@ -167,7 +167,7 @@ def make_trees(
     The trees are the addresses, a directory if one is given or the collection has one, and composite documents if there are any.
     """
     if not len(corpus):
-        raise ClusterError(f"{corpus.kin.path} holds no page, so there is nothing to put into clusters")
+        raise ClusterError(f"{corpus.kin.path} holds no page, so there is nothing to cluster")
     clusters, documents = make_clusters(corpus, settings, progress, threads, workshop), document_tree(corpus)
     facts = settings.as_facts() | {"clusters": len(np.unique(clusters.labels)), "documents": len(documents) - 1}
     facts |= {"names": names.digest} if names.digest else {}

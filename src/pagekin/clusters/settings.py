@@ -53,7 +53,7 @@ class TermSettings:
     def __post_init__(self) -> None:
         check_settings(self, "terms", ClusterError)
         if not any(astuple(self)):
-            raise ClusterError("the weights of all attributes are 0: at least one must be more")
+            raise ClusterError("the weights of all attributes are 0: at least one must be positive")
 
 
 @dataclass(frozen=True)
@@ -112,5 +112,5 @@ def choose_clusters(preset: str = "", settings: Iterable[str] = (), **chosen: An
     papers = [name for name in changes if name.partition(".")[0] in _PAPER_ONLY]
     method = preset or ("hypursuit1996" if papers else "default")
     if method == "default" and papers:
-        raise ClusterError(f"{papers[0]} belongs to the preset hypursuit1996")
+        raise ClusterError(f"{papers[0]} needs the preset hypursuit1996")
     return ClusterSettings(method).with_settings(changes)

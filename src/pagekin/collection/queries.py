@@ -57,7 +57,7 @@ def _seconds(day: Day, more: int = 0) -> int | None:
         named = datetime.strptime(day, "%Y-%m-%d") if isinstance(day, str) else day
         return max(0, int(datetime(named.year, named.month, named.day, tzinfo=UTC).timestamp()) + more)
     except (ValueError, OverflowError):
-        raise QueryError(f"'{str(day)[:40]}' is no day; write it as 1996-12-31") from None
+        raise QueryError(f"'{str(day)[:40]}' is not a day; write it as 1996-12-31") from None
 
 
 def check_filters(filters: Filters) -> None:

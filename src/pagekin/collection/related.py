@@ -69,7 +69,7 @@ class RelatedPages:
         """Return a bag from elsewhere as a query, or None if it shares no term with this collection."""
         index = self.index
         if bag.strategy != self._strategy:
-            raise ServiceError("its pages are represented by another strategy, so bags cannot be compared")
+            raise ServiceError("its pages were indexed with another strategy, so bags cannot be compared")
         many = len(bag.hashes)
         optional = {len(bag.origins), len(bag.counts)} - {0, many}
         if len(bag.weights) != many or optional or len(bag.sketch) != SKETCH_PLACES:
@@ -77,12 +77,12 @@ class RelatedPages:
         try:
             hashes = np.array(bag.hashes, np.int64).view(np.uint64)
         except OverflowError:
-            raise ServiceError("the bag's hashes are no 64-bit numbers") from None
+            raise ServiceError("the bag's hashes are not 64-bit numbers") from None
         weights = np.array(bag.weights, np.float64).astype(np.float32)
         if not _is_bag(weights):
-            raise ServiceError("the bag's weights are no positive numbers that sum to 1")
+            raise ServiceError("the bag's weights are not positive numbers that sum to 1")
         if len(np.unique(hashes)) < len(hashes):
-            raise ServiceError("a term stands twice in the bag")
+            raise ServiceError("a term occurs twice in the bag")
         return index.query_of_bag(
             hashes, weights, np.array(bag.origins or (0,) * many, np.uint8), np.array(bag.counts or (0,) * many, np.uint8),
             np.array(bag.sketch, np.uint16), np.array(bag.signature, np.uint32), bag.url, bag.sites,

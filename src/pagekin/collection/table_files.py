@@ -23,7 +23,7 @@ class TableFileError(PagekinError):
 def check_table_file(path: Path, suffixes: tuple[str, ...] = TABLE_SUFFIXES) -> None:
     """Refuse a name that does not end in a format that we write, and one of a format whose package is missing."""
     if path.suffix not in suffixes:
-        raise TableFileError(f"{path} ends in none of {', '.join(suffixes)}, by which the format is chosen")
+        raise TableFileError(f"{path} must end in one of {', '.join(suffixes)}, which chooses the format")
     if path.suffix == ".parquet":
         require_package("pyarrow.parquet", "Parquet")
 

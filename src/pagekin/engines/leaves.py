@@ -239,8 +239,8 @@ def _build_all(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[t
             yield work[future], future.result()
     except BrokenProcessPool:
         raise WorkerError(
-            "A building process ended unexpectedly; if it was killed for lack of memory, use fewer --workers. Leaves "
-            "that were built are kept: the same command goes on."
+            "A building process ended unexpectedly; if it was killed for lack of memory, use fewer --workers. Finished "
+            "leaves are kept: run the same command again to continue."
         ) from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)

@@ -231,8 +231,8 @@ def check_strategy(strategy: Strategy) -> None:
     """Refuse a strategy by which nothing can be indexed."""
     if strategy.metric != "jaccard":
         raise StrategyError(
-            f"an index needs metric = 'jaccard', not '{strategy.metric}': signatures exist for Jaccard alone; "
-            "cosine is for comparing strategies"
+            f"an index needs metric = 'jaccard', not '{strategy.metric}': signatures exist only for Jaccard; "
+            "cosine is for `pagekin evaluate`"
         )
 
 
@@ -246,7 +246,7 @@ def _renew(path: Path, purpose: str, memory: MemoryBudget = NO_LIMIT) -> Iterato
         corpus = Corpus.open(path)
         if is_shard(corpus.kin):
             raise KinError(
-                f"{path} is a shard, and what it holds goes by the whole collection: make that again, by pagekin build --shards."
+                f"{path} is a shard, which depends on the whole collection: build that again with pagekin build --shards."
             )
         if damage := next(check_corpus(corpus.kin), None):
             raise KinError(f"{path} is damaged: {damage.where} {damage.what}. Run: pagekin check {path}")
@@ -329,6 +329,6 @@ def require_bags(bags: int, strategy: Strategy, out: str | Path) -> None:
     """Refuse a collection without a bag; it is to lie at `out`."""
     if not bags:
         raise KinError(
-            f"there is nothing to index: no page has a word that counts by the strategy '{strategy.name}'. "
+            f"there is nothing to index: no page has a word that counts with the strategy '{strategy.name}'. "
             f"{out} is left as it was."
         )

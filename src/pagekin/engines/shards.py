@@ -104,7 +104,7 @@ def require_division(pages: int, asked: int, shards: int) -> None:
     """Refuse to divide pages into fewer shards than were asked for."""
     if shards < asked:
         raise ShardError(
-            f"the {pages:,} pages cannot be divided into {asked:,} shards, but into {shards:,}. Ask for fewer."
+            f"the {pages:,} pages cannot be divided into {asked:,} shards; at most {shards:,} are possible."
         )
 
 

@@ -94,7 +94,9 @@ class WrongVersionError(Exception):
 def _rows(version: str, batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
     """Yield the rows of batches, on workers that would write the same bytes as the driver."""
     if version != __version__:
-        raise WrongVersionError(f"workers have Pagekin {__version__}, and the driver has {version}")
+        raise WrongVersionError(
+            f"workers have Pagekin {__version__}, but the driver has {version}; install the same version"
+        )
     for batch in batches:
         yield from batch.to_pylist()
 

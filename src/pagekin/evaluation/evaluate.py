@@ -70,7 +70,7 @@ def read_strategies(file: Path) -> dict[str, Strategy]:
     strategies: dict[str, Strategy] = {}
     for name, table in tables.items():
         if not isinstance(table, dict):
-            raise StrategyError(f"{file}: '{name}' is no table; write each strategy under a heading [NAME]")
+            raise StrategyError(f"{file}: '{name}' is not a table; write each strategy under a heading [NAME]")
         try:
             strategies[name] = strategy_from_dict({**table, "name": name})
         except StrategyError as error:

@@ -105,7 +105,7 @@ def store_evaluation(judged: Kin, kind: str, evaluation: StoredEvaluation) -> No
     with KinWriter(judged.path, f"pagekin {kind}") as writer:
         now = open_kin(judged.path)
         if _pages_read(now) != _pages_read(judged):
-            raise KinError(f"{judged.path} was read anew in the meantime; judge it again")
+            raise KinError(f"{judged.path} was read again in the meantime; judge it again")
         before = now.facts.get(EVALUATION_FACT)
         reports = {**(before if isinstance(before, dict) else {}), kind: msgspec.to_builtins(evaluation)}
         writer.commit({**now.facts, EVALUATION_FACT: reports}, keep=now.manifest["files"])

@@ -95,7 +95,7 @@ def read_keeping(path: Path) -> Keeping:
         about = msgspec.convert(dict(kept.about), _About)
         opt_outs = OptOuts.of(about.opt_outs)
     except ValueError:
-        raise KinError(f"{path} keeps parts of another version of Pagekin. {renewal(path)}") from None
+        raise KinError(f"{path} keeps parts from another version of Pagekin. {renewal(path)}") from None
     return Keeping(
         about.updatable, tuple(kept.paths(path)), about.sources, opt_outs, about.recipe, about.built, about.updated,
         about.form, kept.bytes_on_disk, about.base,
@@ -106,9 +106,9 @@ def require_keeping(path: Path) -> Keeping:
     """Return what a collection keeps, or raise a KinError that says why it cannot be made anew from that."""
     keeping = read_keeping(path)
     if not keeping.updatable:
-        raise KinError(f"{path} does not keep what it was made of, so it cannot be updated. {renewal(path)}")
+        raise KinError(f"{path} was not built with --updatable, so it cannot be updated. {renewal(path)}")
     if keeping.form != _part_form():
-        raise KinError(f"{path} keeps parts of another version of Pagekin. {renewal(path)}")
+        raise KinError(f"{path} keeps parts from another version of Pagekin. {renewal(path)}")
     kept = _kept_folders_of(path)
     for where, what in damaged_files(path, kept) if kept else ():
         raise KinError(f"{path} cannot be updated: {where} {what}. {renewal(path)}")
@@ -177,7 +177,7 @@ def refuse_to_lose(manifest: Mapping[str, Any], path: str | Path, units: Sequenc
         shown = ", ".join(others[:_SHOWN_SOURCES]) + (", ..." if len(others) > _SHOWN_SOURCES else "")
         raise KinError(
             f"{path} holds a collection of other sources: {shown}. It is left as it was. "
-            "Name another place with --out, or give --replace to write over it."
+            "Name another place with --out, or overwrite it with --replace."
         )
 
 

@@ -46,7 +46,7 @@ class OptOuts:
         except OSError as error:
             raise OptOutError(f"{file} cannot be read: {error.strerror}") from None
         except UnicodeDecodeError:
-            raise OptOutError(f"{file} is no list of addresses and hosts: it is not UTF-8 text") from None
+            raise OptOutError(f"{file} is not a list of addresses and hosts: it is not UTF-8 text") from None
         whole = cls()
         for number, line in enumerate(lines, start=1):
             entry = f" {line}".partition(" #")[0].strip()
@@ -97,7 +97,7 @@ def _address(text: str) -> str:
     """Return the canonical form of an address."""
     address = canonical_url(text)
     if address is None:
-        raise OptOutError(f"'{text}' is no http(s) address, such as https://www.example.org/a.html")
+        raise OptOutError(f"'{text}' is not an http(s) address, such as https://www.example.org/a.html")
     return address
 
 
@@ -105,7 +105,9 @@ def _host(text: str) -> str:
     """Return a host without its port."""
     host = "" if set(text) & set("/@?# ") else split_port(host_of_url(f"http://{text}/"))[0]
     if not host:
-        raise OptOutError(f"'{text}' is no host, such as example.org, and no address, such as https://example.org/")
+        raise OptOutError(
+            f"'{text}' is neither a host, such as example.org, nor an address, such as https://example.org/"
+        )
     return host
 
 

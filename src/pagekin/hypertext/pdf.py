@@ -16,7 +16,7 @@ class PdfError(ValueError):
 def require_pdf_reader() -> None:
     """Raise a SourceError that says what to install, if PDFs cannot be read here."""
     if find_spec("pypdf") is None:
-        raise SourceError("the limit pdf_pages asks for PDFs, and these need pypdf: pip install pypdf")
+        raise SourceError("the limit pdf_pages needs pypdf to read PDFs: pip install pypdf")
 
 
 def pdf_to_html(data: bytes, most_pages: int, most_bytes: int) -> bytes:
@@ -31,7 +31,7 @@ def pdf_to_html(data: bytes, most_pages: int, most_bytes: int) -> bytes:
     try:
         reader = pypdf.PdfReader(io.BytesIO(data), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
-            raise PdfError("it asks for a password")
+            raise PdfError("it needs a password")
         title = _title(reader)
         for number in range(min(len(reader.pages), most_pages)):
             text = reader.pages[number].extract_text().strip()

@@ -252,7 +252,7 @@ def _note_read_elsewhere(plan: ReadPlan, journal: Journal) -> None:
     for read in plan.read_elsewhere:
         for part, items in read.parts:
             if not is_whole(part):
-                raise DamagedInputError(f"{part} is not as it was written where it was read. Build again.")
+                raise DamagedInputError(f"{part} has changed since it was written. Build again.")
             journal.note_part(part, {first + place: count for place, count in items.items()})
         for place, end in enumerate(read.ends):
             journal.note_end(first + place, *end)

@@ -44,7 +44,7 @@ def check_stored_label(kin: Kin) -> Iterator[Finding]:
         try:
             label_from_json(kin[name].tobytes())
         except LabelError as error:
-            yield Finding(name, f"is no label: {error}")
+            yield Finding(name, f"is not a label: {error}")
             continue
         if stored_etag(kin, function) != kin.facts["label"]["etags"].get(function):
             yield Finding(name, "is not the part that the manifest tells of")

@@ -269,7 +269,7 @@ def router_label(
     """Make the label of a router with these children by name; their order does not matter."""
     budget = budget or fitting.LabelBudget(clusters=fitting.ROUTER_CLUSTERS)
     if not children:
-        raise LabelError(f"{name} has no child with a label, so there is nothing to tell")
+        raise LabelError(f"{name} has no child with a label, so it has no label either")
     told = {child: label if label.analyser == ANALYSER else without_filters(label) for child, label in children.items()}
     leaves, shares = share_leaves(told)
     router = _Router({child: _scale(told[child], share) for child, share in shares.items() if share})

@@ -196,14 +196,14 @@ def label_from_json(data: bytes, limits: LabelLimits | None = None) -> ContentLa
     """Decode a label from JSON of another node; raise LabelError with the reason if it is refused."""
     limits = limits or LabelLimits()
     if len(data) > limits.bytes:
-        raise LabelError(f"the label has {len(data):,} bytes; {limits.bytes:,} is the most")
+        raise LabelError(f"the label has {len(data):,} bytes; the limit is {limits.bytes:,}")
     try:
         version = msgspec.json.decode(data, type=_Versioned).version
         if version != LABEL_VERSION:
             raise LabelError(f"the label has version {str(version)[:20]}; this Pagekin reads version {LABEL_VERSION}")
         label = msgspec.json.decode(data, type=ContentLabel)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise LabelError(f"this is no content label: {error}") from None
+        raise LabelError(f"this is not a content label: {error}") from None
     check_label(label, limits)
     return label
 
@@ -220,7 +220,7 @@ def check_label(label: ContentLabel, limits: LabelLimits | None = None) -> None:
         if not word or not is_word(word):
             raise LabelError(f"the term {word[:40]!r} is empty, or holds a space or a control character")
     if any(a >= b for a, b in pairwise(label.words)):
-        raise LabelError("the words do not rise: they are unsorted, or one stands twice")
+        raise LabelError("the words are unsorted, or one occurs twice")
     used = np.zeros(len(label.words), np.bool_)
     _check_part(label, label, "the whole", used)
     for number, cluster in enumerate(label.clusters, 1):
@@ -229,7 +229,7 @@ def check_label(label: ContentLabel, limits: LabelLimits | None = None) -> None:
             raise LabelError(f"{where} is numbered {cluster.number}")
         for name in ("num_docs", "size", "num_terms"):
             if getattr(cluster, name) > getattr(label, name):
-                raise LabelError(f"{where}: {name.replace('_', '-')} is larger than the whole's")
+                raise LabelError(f"{where}: {name.replace('_', '-')} is larger than that of the whole label")
         _check_part(label, cluster, where, used)
         _check_urls(cluster, where)
     if not used.all():
@@ -238,7 +238,7 @@ def check_label(label: ContentLabel, limits: LabelLimits | None = None) -> None:
         if one.attribute not in TERM_ATTRIBUTES or one.by not in ADDED_BY:
             raise LabelError(f"the added term {one.word[:40]!r} has an unknown attribute or origin")
     if any(a >= b for a, b in pairwise(label.added)):
-        raise LabelError("the added terms do not rise: they are unsorted, or one stands twice")
+        raise LabelError("the added terms are unsorted, or one occurs twice")
 
 
 def _parts(label: ContentLabel) -> "list[ContentLabel | SubCluster]":
@@ -257,7 +257,7 @@ def _check_amounts(label: ContentLabel, limits: LabelLimits) -> None:
         ("bytes of filters", sum(len(one.bits) for part in parts for one in part.filters), limits.bytes),
     ):
         if amount > most:
-            raise LabelError(f"the label has {amount:,} {what}; {most:,} is the most")
+            raise LabelError(f"the label has {amount:,} {what}; the limit is {most:,}")
 
 
 def _check_part(
@@ -272,7 +272,7 @@ def _check_part(
     if terms.steps:
         steps, tf, df = (np.array(column, np.int64) for column in (terms.steps, terms.tf, terms.df))
         if int(steps.min()) < 1:
-            raise LabelError(f"{where}: the terms do not rise: they are unsorted, or one stands twice")
+            raise LabelError(f"{where}: the terms are unsorted, or one occurs twice")
         # No step is larger than the number of terms there can be, so the sum stays small enough for 64 bits.
         most = len(label.words) * len(TERM_ATTRIBUTES)
         if int(steps.max()) > most or int(steps.sum()) > most:
@@ -291,10 +291,10 @@ def _check_urls(cluster: SubCluster, where: str) -> None:
     if len(cluster.urls) > cluster.num_docs:
         raise LabelError(f"{where}: {len(cluster.urls):,} addresses are given, but num-docs is {cluster.num_docs:,}")
     if len(set(cluster.urls)) < len(cluster.urls):
-        raise LabelError(f"{where}: an address stands twice")
+        raise LabelError(f"{where}: an address occurs twice")
     for url in cluster.urls:
         if not url.startswith(("http://", "https://")) or not is_word(url):
-            raise LabelError(f"{where}: {url[:60]!r} is no http(s) address")
+            raise LabelError(f"{where}: {url[:60]!r} is not an http(s) address")
 
 
 def is_plain(text: str) -> bool:

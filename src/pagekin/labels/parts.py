@@ -124,7 +124,7 @@ def label_from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLa
                 text += piece
                 values += piece.count(b",")
                 if len(text) > limits.bytes:
-                    raise LabelError(f"the label has more than {limits.bytes:,} bytes, which is the most")
+                    raise LabelError(f"the label has more than {limits.bytes:,} bytes, the limit")
                 if values > most:
                     raise LabelError(f"the label holds more than {most:,} values")
     except zstandard.ZstdError as error:

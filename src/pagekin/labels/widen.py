@@ -15,9 +15,9 @@ def operator_terms(written: Sequence[str]) -> tuple[AddedTerm, ...]:
     for text in written:
         attribute, colon, word = text.rpartition(":")
         if colon and attribute not in TERM_ATTRIBUTES:
-            raise LabelError(f"'{text}': '{attribute}' is no attribute; there are {', '.join(TERM_ATTRIBUTES)}")
+            raise LabelError(f"'{text}': '{attribute}' is not an attribute; there are {', '.join(TERM_ATTRIBUTES)}")
         if not word or not is_label_word(word):
-            raise LabelError(f"'{text}' is no term: a term is one word, or one word after an attribute and a colon")
+            raise LabelError(f"'{text}' is not a term: write one word, or an attribute, a colon and a word")
         terms.add(AddedTerm(attribute or "text", fold_case(word), "operator"))
     return tuple(sorted(terms))
 

@@ -109,9 +109,9 @@ class HttpClient:
         except (aiohttp.ServerDisconnectedError, ConnectionResetError) as error:
             raise BrokenError("the connection was closed") from error
         except aiohttp.ClientPayloadError as error:
-            raise BrokenError("the connection was closed amid its answer") from error
+            raise BrokenError("the connection was closed in the middle of the answer") from error
         except aiohttp.ClientResponseError as error:
-            raise BrokenError(f"it answered no HTTP: {str(error.message)[:200]}") from error
+            raise BrokenError(f"its answer is not HTTP: {str(error.message)[:200]}") from error
         except OSError as error:
             raise ConnectError(error, refusal(error)) from error
         except (aiohttp.ClientError, ValueError) as error:
@@ -142,7 +142,7 @@ def _parse_url(url: str) -> yarl.URL:
     try:
         return yarl.URL(url)
     except ValueError as error:
-        raise BrokenError(f"'{url[:200]}' is no address: {error}") from None
+        raise BrokenError(f"'{url[:200]}' is not an address: {error}") from None
 
 
 def is_loopback(host: str) -> bool:

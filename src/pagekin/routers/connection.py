@@ -76,7 +76,7 @@ class HttpConnection:
         try:
             return decoder_of(answer).decode(reply.body), len(reply.body)
         except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-            raise ChildError(f"it answered nonsense: {str(error)[:200]}") from None
+            raise ChildError(f"its answer cannot be understood: {str(error)[:200]}") from None
 
     async def changed_parts(
         self, etags: Mapping[str, str], most: int | None, limits: labels.LabelLimits

@@ -182,7 +182,7 @@ async def answer_posted(here: Served, path: str, receive: Any, send: Any) -> Non
         if isinstance(answer, Answer) and (bound := bound_of(name, data)).excess(body):
             body = encode(fit_answer(answer, bound))
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        status, body = 400, _error_body(400, f"this is no request for {path}: {error}")
+        status, body = 400, _error_body(400, f"this is not a valid request for {path}: {error}")
     except Exception as error:
         status, detail = _explain(error, here, f"POST {path}")
         body = _error_body(status, detail)
@@ -196,7 +196,7 @@ async def _receive_body(receive: Any) -> bytes:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise ServiceError("the request was broken off")
+            raise ServiceError("the request was cut off")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > LARGEST_REQUEST:

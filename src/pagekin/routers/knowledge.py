@@ -114,7 +114,7 @@ class Knowledge:
     def ready(self) -> Snapshot:
         """Return the last snapshot; raise a ServiceError that says whom the router waits for if there is none."""
         if self.snapshot is None:
-            raise ServiceError(f"no child of {self.name} has given its label yet: {self._waiting_for()}", 503)
+            raise ServiceError(f"no child of {self.name} has sent its label yet: {self._waiting_for()}", 503)
         return self.snapshot
 
     @property

@@ -93,7 +93,7 @@ class NetworkReader:
                 f"{self.file} cannot be read: {error.strerror}. Make a network with: pagekin network init"
             ) from None
         if len(data) > _LARGEST_FILE:
-            raise NetworkError(f"{self.file} is too large for a network file: {_LARGEST_FILE:,} bytes are the most")
+            raise NetworkError(f"{self.file} is too large for a network file: the limit is {_LARGEST_FILE:,} bytes")
         try:
             return data.decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
@@ -358,7 +358,7 @@ def clean_node_url(written: str) -> tuple[str, str]:
     try:
         url: Any = ada_url.URL(written)
     except ValueError:
-        return "", "this is no address; write one such as http://127.0.0.1:8700/"
+        return "", "this is not an address; write one such as http://127.0.0.1:8700/"
     if url.protocol not in ("http:", "https:"):
         return "", "only http and https are spoken"
     if url.username or url.password:
@@ -366,6 +366,6 @@ def clean_node_url(written: str) -> tuple[str, str]:
     if url.search or url.hash or written.endswith(("?", "#")):
         return "", "an address of a node has neither a '?' nor a '#'"
     if url.port == "0":
-        return "", "0 is no port"
+        return "", "0 is not a port"
     href: str = url.href
     return href if href.endswith("/") else f"{href}/", ""

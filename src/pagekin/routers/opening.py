@@ -48,7 +48,7 @@ def _root_of(path: Path) -> str:
         raise ServiceError(str(error)) from None
     if len(roots) != 1:
         named = ", ".join(f"{root.url} ({root.name})" for root in roots) or "none"
-        raise ServiceError(f"{path} is a network with {len(roots)} roots; ask one of them by its address: {named}")
+        raise ServiceError(f"{path} is a network with {len(roots)} roots; use the address of one of them: {named}")
     return roots[0].url
 
 
@@ -123,7 +123,7 @@ def validate(request: R) -> R:
     try:
         return msgspec.json.decode(encode(request), type=type(request))
     except (msgspec.MsgspecError, UnicodeError, TypeError) as error:
-        raise ServiceError(f"this cannot be asked: {error}") from None
+        raise ServiceError(f"this request is not valid: {error}") from None
 
 
 def fetch(address: str, what: str, answer: type[T], seconds: float = 10.0, guard: "Guard | None" = None) -> T:

@@ -41,7 +41,7 @@ class Operation:
         try:
             return msgspec.convert(_fields(self.parameters, given), self.request, strict=False)
         except msgspec.ValidationError as error:
-            raise ServiceError(f"this cannot be asked: {error}") from None
+            raise ServiceError(f"this request is not valid: {error}") from None
 
     def describe_parameters(self) -> list[Parameter]:
         """Return the parameters of an address, as OpenAPI describes them."""

@@ -37,7 +37,7 @@ class Remote(Service):
         except TimeoutError:
             raise ServiceError(f"{self.address} did not answer within {seconds:.3g} s", 504) from None
         except HttpError as error:
-            raise ServiceError(f"{self.address} cannot be asked: {explain_call(error)}", 502) from None
+            raise ServiceError(f"{self.address} cannot be reached: {explain_call(error)}", 502) from None
         if reply.status != 200:
             raise ServiceError(f"{self.address} answered {reply.status}: {_refusal_of(reply)}", reply.status)
         return reply.body
@@ -82,7 +82,7 @@ def decode_answer(raw: bytes, answer: type[T]) -> T:
     try:
         return decoder_of(answer).decode(raw)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
-        raise ServiceError(f"this is no answer of a Pagekin service: {error}", 502) from None
+        raise ServiceError(f"this is not the answer of a Pagekin service: {error}", 502) from None
 
 
 def decoder_of(answer: type[T]) -> msgspec.json.Decoder[T]:

@@ -460,7 +460,7 @@ class Router(Service):
         options = request.options
         check_filters(options.filters)
         if request.html:
-            raise ServiceError(f"{self.name} is a router: a page's HTML can be compared in a collection only")
+            raise ServiceError(f"{self.name} is a router; only a collection can compare a page's HTML")
         bag = request.bag or await self._bag_of(request)
         reach = self.knowledge.reach
         names, skipped = reach.likeliest(bag.words, request.ask)

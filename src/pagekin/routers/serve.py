@@ -67,7 +67,7 @@ def listening_socket(place: Place) -> socket.socket:
         )  # fmt: skip
     except OSError as error:
         why = str(error.strerror).partition(" (while")[0]
-        raise ServiceError(f"nobody can listen at {place.host}:{place.port}: {why}. {_hint(error)}") from None
+        raise ServiceError(f"cannot listen at {place.host}:{place.port}: {why}. {_hint(error)}") from None
     made.setblocking(False)
     return made
 

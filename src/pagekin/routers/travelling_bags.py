@@ -14,7 +14,7 @@ _MOST_TERMS = 20_000
 def mean_bag(bags: Sequence[Bag]) -> Bag:
     """Return the mean of several pages' bags; it has no signature, so whoever compares it signs it."""
     if len({bag.strategy for bag in bags}) > 1:
-        raise ServiceError("these pages are represented by different strategies, so they cannot be compared together")
+        raise ServiceError("these pages were indexed with different strategies, so they cannot be compared together")
     hashes, place = np.unique(np.concatenate([np.array(bag.hashes, np.int64) for bag in bags]), return_inverse=True)
     weights = np.bincount(place, np.concatenate([np.array(bag.weights) for bag in bags]), len(hashes)) / len(bags)
     origins = np.zeros(len(hashes), np.uint8)

@@ -124,7 +124,9 @@ class PackedLists:
             again = f"Index it again: pagekin index {kin.path}"
             if shard := kin.facts.get("shard"):
                 again = f"Build it again: pagekin build SOURCE... --shards {shard['of']} --out {kin.path.parent}"
-            raise KinError(f"{kin.path} was indexed by an earlier Pagekin, which stored lists in another way. {again}")
+            raise KinError(
+                f"{kin.path} was indexed by an earlier Pagekin, which stored lists in another format. {again}"
+            )
         words, starts, positions = (np.asarray(kin[name]) for name in ("list.words", "list.starts", "list.positions"))
         return cls(words, starts, positions, documents, compiled)
 

@@ -31,8 +31,7 @@ class QueryMaker:
             raise RelatedError(unknown_url_message(self._documents.corpora, url, self._path))
         if document < 0:
             raise RelatedError(
-                f"{url} is in {self._path}, but there is nothing to compare it by: neither it nor a link to it "
-                "has a word that counts."
+                f"{url} is in {self._path}, but cannot be compared: neither it nor a link to it has a word that counts."
             )
         return document
 

@@ -299,10 +299,12 @@ class RelatedIndex:
             return lambda documents: self.documents.are_of_sites(documents, query.sites)
         if self.facts["site_rule"] == "none":
             raise RelatedError(
-                f"{self.path} holds pages of one host only, so there are no other sites to ask for or to leave out."
+                f"{self.path} holds pages of one host only, so there are no other sites; leave out --other-sites and --same-site."
             )
         if not query.documents:
-            raise RelatedError("which sites are other ones is not known for a page outside the collection.")
+            raise RelatedError(
+                "the site of a page outside the collection is not known; leave out --other-sites and --same-site."
+            )
         own_sites = np.unique(self.documents.sites(np.array(query.documents)))
         return lambda documents: np.isin(self.documents.sites(documents), own_sites)
 

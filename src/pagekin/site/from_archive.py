@@ -50,7 +50,7 @@ class ArchivePlan:
         """Return where the collection is kept: never inside the folder, whose content is published."""
         kin = self.collection or self.out.with_name(f"{self.out.name}.kin")
         if kin.resolve().is_relative_to(self.out.resolve()):
-            raise SiteError(f"{kin} lies inside {self.out} and would be published. Name another place.")
+            raise SiteError(f"{kin} is inside {self.out} and would be published. Name another place.")
         return kin
 
 
@@ -137,7 +137,7 @@ def publish_archive(plan: ArchivePlan, progress: Progress = no_progress, note: N
 def check_out(plan: ArchivePlan) -> dict[str, str]:
     """Return the files that were written for a site before; SiteError if its folder is not one that Pagekin may write to."""
     if plan.out.exists() and not plan.out.is_dir():
-        raise SiteError(f"{plan.out} is there already, and is no folder. Name another by --out.")
+        raise SiteError(f"{plan.out} exists, but is not a folder. Name another with --out.")
     return read_manifest(plan.out)
 
 
@@ -153,6 +153,6 @@ def _find_base(address: str, urls: list[str]) -> str:
     """Return the folder of the address that was named, or of the first page, if it leads to another host."""
     named = canonical_url(address)
     if named is None:
-        raise SiteError(f"'{address}' is no http(s) address, for example https://docs.example.org/")
+        raise SiteError(f"'{address}' is not an http(s) address, such as https://docs.example.org/")
     bases = (url.partition("?")[0].rpartition("/")[0] + "/" for url in (named, urls[0]))
     return max(bases, key=lambda base: sum(url.startswith(base) for url in urls))

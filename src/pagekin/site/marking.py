@@ -80,7 +80,7 @@ def _is_shown(html: bytes, elements: int) -> bool:
 def _check_encoding(html: bytes) -> None:
     """Refuse encodings in which bytes of ASCII are not its characters."""
     if html.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in html[:512]:
-        raise UnfitPageError("is in UTF-16 or is no text")
+        raise UnfitPageError("is in UTF-16, or not text")
     if b"\x1b$" in html or b"\x1b(" in html:
         raise UnfitPageError("is in an encoding with escape sequences")
 

@@ -82,7 +82,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
         ours = folder / OUR_FOLDER
         if ours.exists() and (not ours.is_dir() or any(ours.iterdir())):
             raise SiteError(
-                f"{ours} is there already, and Pagekin did not write it. Move it elsewhere: the site's search needs that name."
+                f"{ours} exists, and Pagekin did not write it. Move it elsewhere: the site's search needs that name."
             ) from None
         return {}
     except (OSError, msgspec.DecodeError, KeyError, TypeError, AttributeError):

@@ -198,6 +198,8 @@ def _named_pages(pages: SitePages, table: dict[str, list[str]], name: str) -> di
         for candidate in (path, f"{path.rstrip('/')}/index.html".lstrip("/"), f"{path.rstrip('/')}/".lstrip("/")):
             if candidate in pages.page_of:
                 return pages.page_of[candidate]
-        raise SiteError(f"{name}: '{path}' is no page of the site, or is excluded. Write paths as in library/json.html")
+        raise SiteError(
+            f"{name}: '{path}' is not a page of the site, or is excluded. Write paths such as library/json.html"
+        )
 
     return {(-1 if path == "*" else find(path)): [find(other) for other in others] for path, others in table.items()}

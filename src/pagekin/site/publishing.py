@@ -100,7 +100,7 @@ def undo_site(plan: SitePlan) -> int:
     """Take all that was written into a folder out again; return how many pages had a marked place."""
     folder = plan.folder
     if not folder.is_dir():
-        raise SiteError(f"{folder} is no folder.")
+        raise SiteError(f"{folder} is not a folder.")
     before = read_manifest(folder)
     _tidy(folder)
     changed = unmark_files(folder, (path for path in list_folder(folder) if path.lower().endswith(HTML_ENDINGS)))

@@ -66,7 +66,7 @@ class SitePlan:
             name = hashlib.blake2b(os.fsencode(self.folder.resolve()), digest_size=6).hexdigest()
             return _cache_folder() / f"{self.folder.resolve().name}-{name}.kin"
         if self.collection.resolve().is_relative_to(self.folder.resolve()):
-            raise SiteError(f"{self.collection} lies inside {self.folder} and would be published. Name another place.")
+            raise SiteError(f"{self.collection} is inside {self.folder} and would be published. Name another place.")
         return self.collection
 
 
@@ -108,6 +108,6 @@ def read_settings(file: Path) -> SiteSettings:
     except OSError as error:
         raise SiteError(f"{file} cannot be read: {error.strerror}.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise SiteError(f"{file} is no TOML: {error}.") from None
+        raise SiteError(f"{file} is not TOML: {error}.") from None
     except msgspec.ValidationError as error:
         raise SiteError(f"{file}: {error}. Its settings are in docs/sites.md.") from None

@@ -114,7 +114,7 @@ def survey_folder(plan: SitePlan) -> Survey:
     folder, settings = plan.folder, plan.settings
     if not folder.is_dir():
         raise SiteError(
-            f"{folder} is no folder. Name the one that your generator writes, such as public/ or _build/html/."
+            f"{folder} is not a folder. Name the one that your generator writes, such as public/ or _build/html/."
         )
     _check_selectors(settings)
     everything = list_folder(folder)
@@ -199,7 +199,7 @@ def _address(plan: SitePlan, files: Sequence[str], trees: Sequence[tuple[str, An
     if named := plan.settings.base_url:
         address = canonical_url(named)
         if address is None:
-            raise SiteError(f"'{named}' is no http(s) address, for example https://docs.example.org/")
+            raise SiteError(f"'{named}' is not an http(s) address, such as https://docs.example.org/")
         return address.partition("?")[0].rstrip("/") + "/", "option"
     claims = [
         (path, str(link.attrs.get("href") or ""))

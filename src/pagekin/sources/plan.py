@@ -104,7 +104,7 @@ def _read_list(source: str) -> Iterator[str]:
     except FileNotFoundError:
         raise SourceError(f"{source} does not exist.") from None
     except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
-        raise SourceError(f"{source} is no readable list of files, one on each line: {error}.") from error
+        raise SourceError(f"{source} is not a readable list of files, one per line: {error}.") from error
     if not lines:
         raise SourceError(f"{source} names no file.")
     for line in lines:
@@ -131,7 +131,7 @@ def _check_bases(folders: list[Path], bases: dict[Path, str], default_base: str)
         for folder in folders:
             if folder not in bases:
                 raise SourceError(
-                    "With several folders, each needs an address of its own: "
+                    "With several folders, each needs its own address: "
                     f"--base-url {folder}=https://www.example.org/ (once per folder)"
                 )
 

@@ -57,7 +57,7 @@ def list_wacz(path: str, is_warc: re.Pattern[str]) -> list[zipfile.ZipInfo]:
     if not members:
         raise SourceError(f"{path} holds no WARC file; a WACZ keeps them under archive/.")
     if sum(m.compress_size for m in members) > file_stamp(path)[0]:
-        raise SourceError(f"{path} is not a readable WACZ (zip) file: files in it overlap, as only a bomb's do.")
+        raise SourceError(f"{path} is not a readable WACZ (zip) file: files in it overlap, as in a decompression bomb.")
     if any(m.flag_bits & 1 for m in members):
         raise SourceError(f"{path} is encrypted; unpack it and read the WARC files.")
     return sorted(members, key=lambda m: m.filename)

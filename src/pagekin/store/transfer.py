@@ -122,5 +122,5 @@ def _read_remote(source: Storage) -> tuple[bytes, dict[str, Any]]:
     try:
         raw = source.read(MANIFEST)
     except MissingFileError:
-        raise KinError(f"{source.address} is no finished Pagekin collection: it has no {MANIFEST}.") from None
+        raise KinError(f"{source.address} is not a finished Pagekin collection: it has no {MANIFEST}.") from None
     return raw, parse_manifest(raw, source.address)

@@ -203,7 +203,7 @@ class KinWriter:
         """Refuse a collection that keeps something beside its arrays: what is made elsewhere would not keep it."""
         if (self.path / MANIFEST).exists() and read_kept(self.path, read_manifest(self.path)):
             raise KinError(
-                f"{self.path} keeps what it was made of, or what is to be left out of it, and one that is made elsewhere "
+                f"{self.path} is updatable or leaves addresses out, and replacing it by one built elsewhere "
                 "would lose that. It is left as it was; name another place with --out."
             )
 

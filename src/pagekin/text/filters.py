@@ -40,7 +40,7 @@ def language_code(language: str) -> str:
     """Return the code of a language as pages have it; raise QueryError if it is none."""
     code = declared_language(language)
     if not code:
-        raise QueryError(f"'{language}' is no code of a language; write two letters, such as en or de")
+        raise QueryError(f"'{language}' is not a language code; write two letters, such as en or de")
     return code
 
 
@@ -48,7 +48,9 @@ def site_name(site: str) -> str:
     """Return the host, or the end of one, that a site names; raise QueryError if it is none."""
     address = canonical_url(site if "://" in site else f"http://{site.strip().lstrip('.')}/")
     if address is None:
-        raise QueryError(f"'{site}' is no host; write one as in cs.cornell.edu, or the end of one as in cornell.edu")
+        raise QueryError(
+            f"'{site}' is not a host; write one such as cs.cornell.edu, or the end of one such as cornell.edu"
+        )
     return host_of(address)
 
 

@@ -48,10 +48,12 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 def _check_stats(query: Query, stats: Stats) -> None:
     """Raise a QueryError unless the statistics say all that scores of the query need."""
     if stats.analyser != ANALYSER:
-        raise QueryError(f"the statistics are of the analyser '{stats.analyser}', and this collection has '{ANALYSER}'")
+        raise QueryError(
+            f"the statistics were made by the analyser '{stats.analyser}', but this collection uses '{ANALYSER}'"
+        )
     for pair in asked_forms(query):
         if form_key(*pair) not in stats.df:
-            raise QueryError(f"the statistics say nothing of '{form_key(*pair)}'; ask for them with the same query")
+            raise QueryError(f"the statistics lack '{form_key(*pair)}'; ask for them with the same query")
 
 
 def inverse_frequency(stats: Stats, key: str) -> float:

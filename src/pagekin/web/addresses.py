@@ -35,7 +35,7 @@ def public_address(text: str) -> tuple[str, str]:
     # A second slash would make the next name of a path a host.
     if not url or "//" in parts.path or "?" in text or "#" in text or "@" in parts.netloc:
         raise PublicAddressError(
-            f"'{text[:200]}' is no address of a web site; write for example https://find.example/ or https://example.org/find/"
+            f"'{text[:200]}' is not the address of a web site; write for example https://find.example/ or https://example.org/find/"
         )
     return f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
 
@@ -46,7 +46,7 @@ def replay_pattern(text: str) -> str:
     rest = pattern.replace("{url}", "", 1).replace("{timestamp}", "", 1)
     if pattern and (rest == pattern or "{url}" not in pattern or "{" in rest or not canonical_url(rest)):
         raise ReplayPatternError(
-            f"'{text[:200]}' is no pattern of a web archive's addresses; write for example "
+            f"'{text[:200]}' is not a pattern of a web archive's addresses; write for example "
             "https://archive.example/web/{timestamp}/{url}"
         )
     return pattern

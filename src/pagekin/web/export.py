@@ -300,12 +300,12 @@ def _check_replaceable(out: Path) -> None:
     if not out.exists():
         return
     if not out.is_dir():
-        raise ExportError(f"{out} is no folder. Name one that is new, empty, or an earlier export.")
+        raise ExportError(f"{out} is not a folder. Name one that is new, empty, or an earlier export.")
     if out.resolve() == Path.cwd().resolve():
-        raise ExportError(f"{out} is the folder that you are in, which cannot be replaced. Name another.")
+        raise ExportError(f"{out} is the current folder, which cannot be replaced. Name another.")
     there = sorted(path.name for path in out.iterdir())
     if there and MARKER not in there:
-        raise ExportError(f"{out} holds files that are not of an export, such as {there[0]}. Name another folder.")
+        raise ExportError(f"{out} holds files that are not from an export, such as {there[0]}. Name another folder.")
     if foreign := [name for name in there if not _OURS.fullmatch(name)]:
         raise ExportError(
             f"{out} holds {foreign[0]}, which the export did not write and would remove. Move it elsewhere."

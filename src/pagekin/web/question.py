@@ -62,17 +62,17 @@ class Question(Struct, frozen=True, kw_only=True):
     def check(self) -> None:
         """Raise a QueryError for what cannot be asked."""
         if self.mode not in MODES:
-            raise QueryError(f"there is no way to look called '{self.mode[:40]}'; there are {', '.join(MODES)}")
+            raise QueryError(f"there is no mode '{self.mode[:40]}'; there are {', '.join(MODES)}")
         if len(quote_plus(self.q)) > LONGEST:
             raise QueryError(
                 f"the query takes {len(quote_plus(self.q)):,} bytes in an address; {LONGEST:,} is the most"
             )
         if not 1 <= self.page <= LAST_PAGE:
-            raise QueryError(f"there are pages 1 to {LAST_PAGE}; to see more, ask for something narrower")
+            raise QueryError(f"only pages 1 to {LAST_PAGE} are shown; to see more, narrow the query")
         if not 0 <= self.ask <= 10_000:
-            raise QueryError("ask 1 to 10,000 others, or 0 for all that may know something")
+            raise QueryError("ask= takes 1 to 10,000 children, or 0 for all that may hold a match")
         if not 0 <= self.each <= MOST_OF_EACH:
-            raise QueryError(f"there are 1 to {MOST_OF_EACH} results of each topic, or 0 for as many as usual")
+            raise QueryError(f"each= takes 1 to {MOST_OF_EACH} results of each topic, or 0 for the default")
         if self.preset not in PRESETS:
             raise QueryError(f"there is no preset '{self.preset[:40]}'; there are {', '.join(filter(None, PRESETS))}")
         self.filters()
@@ -85,5 +85,5 @@ def filters_of(site: str, since: str, until: str, language: str) -> Filters:
             raise QueryError(f"the {name} is longer than {_LONGEST_NAME} characters")
     filters = make_filters(site.strip(), since, until, language.strip())
     if filters.since is not None and filters.until is not None and filters.since > filters.until:
-        raise QueryError(f"the time from {since} to {until} ends before it begins; exchange the two days")
+        raise QueryError(f"{since} is later than {until}; exchange the two days")
     return filters

@@ -78,7 +78,9 @@ def collect_seeds(written: Iterator[str], refused: list[str], where: str) -> See
         else:
             urls[url] = None
     if not urls:
-        raise CrawlError(f"{where} names no http(s) address: it is neither a list, one on each line, nor a sitemap.")
+        raise CrawlError(
+            f"{where} names no http(s) address: it is neither a list with one address per line, nor a sitemap."
+        )
     return Seeds(tuple(urls), tuple(refused))
 
 

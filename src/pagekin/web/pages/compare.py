@@ -81,7 +81,7 @@ async def compare(
             urls.append(known)
     urls = list(dict.fromkeys(urls))
     if len(urls) > MOST:
-        raise ServiceError(f"{len(urls)} pages are too many to compare: {MOST} are the most.")
+        raise ServiceError(f"{len(urls)} pages are too many to compare; the limit is {MOST}.")
     note = ""
     if out.strip():
         gone = await _resolve(here.service, out.strip())

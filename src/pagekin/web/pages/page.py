@@ -161,9 +161,9 @@ async def page(request: HttpRequest, options: Options, url: Url = "", path: Path
 def check_url(url: str) -> str:
     """Return an address as it was given, or raise a ServiceError that says what is wrong."""
     if not url.strip():
-        raise ServiceError("Which page? Its address belongs here: /page?url=http://…")
+        raise ServiceError("No page was named. Add its address: /page?url=http://…")
     if len(url) > LONGEST_URL:
-        raise ServiceError(f"An address of {len(url):,} characters is too long: {LONGEST_URL:,} are the most.")
+        raise ServiceError(f"An address of {len(url):,} characters is too long; the limit is {LONGEST_URL:,}.")
     return url.strip()
 
 

@@ -229,7 +229,7 @@ def parse_number(text: str) -> int:
     """Return the number that an address names, or raise a ServiceError."""
     text = text.removesuffix(addresses.JSON)
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise ServiceError(f"a cluster is named by its number, not by '{text[:100]}'", 404)
+        raise ServiceError(f"name a cluster by its number, not by '{text[:100]}'", 404)
     return int(text)
 
 
