@@ -93,6 +93,24 @@ def test_a_second_run_changes_nothing_and_undo_leaves_not_a_byte(published: Publ
     assert undo_site(SitePlan(folder, collection=tmp_path / "manual.kin")) == 0
 
 
+def test_pages_without_a_title_are_recommended_nowhere_and_texts_do_not_repeat_titles(tmp_path: Path) -> None:
+    folder = write_manual(tmp_path / "public")
+    fragment = (folder / "volcano/part2.html").read_text(encoding="utf-8")
+    title = "Volcano part 2 — Example 1.2 documentation"
+    assert title in fragment
+    (folder / "volcano/part2.html").write_text(fragment.replace(title, "&lt;no title&gt;"), encoding="utf-8")
+    other = (folder / "volcano/part3.html").read_text(encoding="utf-8")
+    long = "Volcano part 3 with many small words in its heading"
+    (folder / "volcano/part3.html").write_text(other.replace("Volcano part 3", long), encoding="utf-8")
+    publish_site(SitePlan(folder, collection=tmp_path / "manual.kin", workers=1))
+    shown = {target(folder, file, href) for file in folder.rglob("*.html") for href, _title in links_on(file)}
+    assert folder / "volcano/part3.html" in shown and folder / "volcano/part2.html" not in shown
+    assert b"volcano/part2.html" not in (folder / "pagekin/index.html").read_bytes()
+    assert len(links_on(folder / "volcano/part2.html")) >= 3
+    line = next(line for line in (folder / "llms.txt").read_text().splitlines() if "volcano/part3.html" in line)
+    assert line.count(long) == 1
+
+
 def test_settings_pin_hide_exclude_and_leave_out(tmp_path: Path) -> None:
     folder = write_manual(tmp_path / "public")
     file = tmp_path / "pagekin-site.toml"
@@ -210,7 +228,7 @@ def test_the_command_says_what_it_did_and_what_is_wrong(tmp_path: Path) -> None:
     assert told == {"folder": "public", "changed": 16}
     for arguments, code, words in (
         (["none"], 3, "not a folder"), (["public", "--content", "a[["], 3, "CSS selector"),
-        (["public", "--undo", "-k", "3"], 2, "no use"), (["public", "--settings", "x.toml"], 3, "x.toml"),
+        (["public", "--undo", "-k", "3"], 2, "leave out the other options"), (["public", "--settings", "x.toml"], 3, "x.toml"),
     ):  # fmt: skip
         done = pagekin("site", *arguments, cwd=tmp_path)
         assert (done.returncode, "Traceback" in done.stderr) == (code, False)

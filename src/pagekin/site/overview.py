@@ -50,7 +50,8 @@ def site_topics(pages: SitePages) -> list[Topic]:
     for node in tree.facts.get("shown", ()):
         members = [page for page in tree.pages_of(node).tolist() if page in pages.file_of]
         central = [page for page in tree.descriptions[node].central if page in pages.file_of]
-        chosen = tuple(dict.fromkeys([*central, *members]))[:_PAGES_OF_TOPIC]
+        shown = [page for page in dict.fromkeys([*central, *members]) if pages.has_title(page)]
+        chosen = tuple(shown or central or members)[:_PAGES_OF_TOPIC]
         if tree.descriptions[node].name and chosen:
             topics.append(Topic(tree.descriptions[node].name, len(members), chosen))
     return sorted(topics, key=lambda topic: (-topic.size, topic.name))[:_TOPICS]

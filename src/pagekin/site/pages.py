@@ -76,6 +76,10 @@ class SitePages:
             title = f"{title[:_LONGEST_TITLE].rpartition(' ')[0] or title[:_LONGEST_TITLE]} …"
         return self.file_of[page] or self.survey.base_url if title in _NO_TITLES else title
 
+    def has_title(self, page: int) -> bool:
+        """Return whether a page has a title of its own; what has none is seldom meant to be read by itself."""
+        return self._short_title(page) not in _NO_TITLES
+
     def _short_title(self, page: int) -> str:
         return " ".join(self._titles.text(page).split())
 
@@ -89,7 +93,11 @@ class SitePages:
     def snippet(self, page: int, size: int) -> str:
         """Return the beginning of the first line of a page that reads like a sentence; else of a long one, or of all."""
         text = self.corpus.text_bytes(page)[0].decode("utf-8", "replace").replace("¶", " ")
+        title = self.title(page).casefold()
         lines = [" ".join(line.split()) for line in text.splitlines()[1 : _LINES + 1]]
+        lines = [
+            line for line in lines if line.casefold() != title
+        ]  # the heading says what stands above the text anyway
         long = (line for line in lines if len(line) >= _PARAGRAPH)
         shown = next(filter(_is_prose, lines), None) or next(long, " ".join(lines))
         return shown if len(shown) <= size else f"{shown[:size].rpartition(' ')[0] or shown[:size]} …"
@@ -163,6 +171,7 @@ def related_lists(
     for done, (document, ranked) in enumerate(all_neighbours(index, asked, options, threads), 1):
         page = page_of[document]
         near = [(page_of[one.document], one.similarity) for one in ranked.related if one.document in page_of]
+        near = [(other, similarity) for other, similarity in near if pages.has_title(other)]
         lists[page] = _choose(
             pages, page, pins.get(page, []), hidden.get(page, []) + hidden.get(-1, []), near, settings
         )
