@@ -121,7 +121,7 @@ def test_pages_that_share_nothing_are_not_said_to(sites: dict[str, Path]) -> Non
     urls = list(STRANGERS)
     with asked_of(sites["strangers"]) as client:
         text = Parsed(client.get(to.compare(urls[:2]), headers=HTML).text).text
-        assert "There is no word that counts in all of them." in text
+        assert "They have no significant word in common." in text
         assert "No other page is like all of them." in text
         for url in urls:
             assert client.get("/page.json", params={"url": url}).json()["similar"] == []

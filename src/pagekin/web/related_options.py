@@ -16,13 +16,13 @@ Text = Annotated[str, Parameter(max_length=200)]
 
 
 def related_options(
-    k: Annotated[int, Parameter(ge=1, le=100, description="The most related pages.")] = 10,
+    k: Annotated[int, Parameter(ge=1, le=100, description="Maximum number of related pages.")] = 10,
     min_similarity: Annotated[float | None, Parameter(ge=0, le=1, description="Only pages more similar than this.")] = None,
     sites: Annotated[
-        Literal["all", "same", "other"], Parameter(description="Pages of all sites, of the same, or of others.")
+        Literal["all", "same", "other"], Parameter(description="Pages of all sites, of the same site, or of other sites.")
     ] = "all",
     other: Annotated[bool, Parameter(description="Short for sites=other.")] = False,
-    captured_only: Annotated[bool, Parameter(description="Leave out addresses known only by links to them.")] = False,
+    captured_only: Annotated[bool, Parameter(description="Leave out addresses known only from links to them.")] = False,
     wish: Annotated[
         Literal["", "both", "kin", "see-also"], Parameter(description="What related means: kin, see-also, or both.")
     ] = "",

@@ -77,7 +77,7 @@ class RouterAboutView(Health, frozen=True, kw_only=True):
 _EITHER: Any = AboutView | RouterAboutView
 
 
-@view_route(["/about", "/about.json"], _EITHER, "How the index was made, or who is below.")
+@view_route(["/about", "/about.json"], _EITHER, "How the index was made, or what is below a router.")
 async def about(request: HttpRequest) -> Response[bytes]:
     """Return how an index was made: strategy, counts, skipped records, versions; of a router, what it knows of its children."""
     service = served(request.scope).service

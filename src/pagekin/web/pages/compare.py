@@ -56,9 +56,9 @@ class CompareView(Struct, frozen=True, kw_only=True):
     """How similar pages were chosen."""
 
 
-Urls = Annotated[list[str] | None, Parameter(description="Addresses of pages, up to 20.")]
+Urls = Annotated[list[str] | None, Parameter(description="Addresses of pages, at most 20.")]
 Add = Annotated[str, Parameter(description="One more page: by its address, or by words of its title.")]
-Out = Annotated[str, Parameter(description="The address of a page to take out.")]
+Out = Annotated[str, Parameter(description="The address of a page to remove.")]
 
 
 @view_route(

@@ -124,7 +124,7 @@ def bars(scores: Sequence[GammaInterval]) -> list[Bar | None]:
     return drawn
 
 
-@view_route(["/evaluation", "/evaluation.json"], EvaluationView, "The last reports, the last first.")
+@view_route(["/evaluation", "/evaluation.json"], EvaluationView, "The last reports, newest first.")
 async def evaluation(request: HttpRequest) -> Response[bytes]:
     """Return the last evaluation, and the last search for a strategy."""
     service = served(request.scope).service

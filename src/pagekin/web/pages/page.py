@@ -66,7 +66,7 @@ class Document(Struct, frozen=True, kw_only=True):
 
 
 class PageView(Struct, frozen=True, kw_only=True):
-    """What is known of a page."""
+    """What is known about a page."""
 
     page: PageLink
     language: str = ""
@@ -76,7 +76,7 @@ class PageView(Struct, frozen=True, kw_only=True):
     """The first of its plain text."""
     aliases: list[str] = []
     captures: int = 0
-    """How many times it was read; 0 if it is known only by links to it."""
+    """How many times it was read; 0 if it is known only from links to it."""
     dates: list[int] = []
     """When it was captured, as far as that is known, the newest first; some of many."""
     terms: list[why.Term] = []
@@ -142,7 +142,7 @@ Path = Annotated[
     ["/page", "/page.json"],
     dependencies=OPTIONS,
     responses={
-        200: ResponseSpec(_EITHER, generate_examples=False, description="What is known of a page."),
+        200: ResponseSpec(_EITHER, generate_examples=False, description="What is known about a page."),
         404: ResponseSpec(UnknownView, generate_examples=False, description="There is no such address."),
     },
 )

@@ -62,7 +62,7 @@ def _render_problem(request: HttpRequest, question: Question, reason: str, examp
 async def find(
     request: HttpRequest, q: Text = "", mode: Text = "", site: Text = "", since: Text = "", until: Text = "",
     language: Text = "", page: Annotated[int, Parameter(description="From 1.")] = 1,
-    ask: Annotated[int, Parameter(description="Children to ask at most, the most promising; 0: all.")] = 0,
+    ask: Annotated[int, Parameter(description="How many children to ask at most, the most promising ones; 0: all.")] = 0,
     each: Annotated[int, Parameter(description="By topic: the most results of each; 0: as many as usual.")] = 0,
     preset: Annotated[str, Parameter(max_length=200, description="How terms are chosen: default or hypursuit1996.")] = "",
 ) -> Response[bytes]:  # fmt: skip
@@ -249,7 +249,7 @@ class _ResultsPage:
         if self.service.leaf or self.question.mode != "search":
             return None
         if self.question.ask:
-            return Link(text="Ask all that may know something", address=self.question.address(ask=0))
+            return Link(text="Ask all that may hold a match", address=self.question.address(ask=0))
         if (sum(one.leaf for one in answer.asked) or len(answer.asked)) > _FEW_SERVICES:
             return Link(text="Ask only the 3 most promising", address=self.question.address(ask=_FEW_SERVICES))
         return None

@@ -30,7 +30,7 @@ _LEAST = 18.0
 TITLES = {"clusters": "Topics", "addresses": "Sites and folders", "directory": "Directory", DOCUMENTS: "Long documents"}
 """What hierarchies are called for people."""
 ABOUT = {
-    "clusters": "Pages about the same, by their words and links.",
+    "clusters": "Pages on the same subject, by their words and links.",
     "addresses": "Pages by their site and folder.",
     "directory": "Pages as a directory made by people lists them.",
     DOCUMENTS: "Documents that their authors spread over several pages.",
