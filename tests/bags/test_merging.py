@@ -272,3 +272,13 @@ def test_bags_are_stored_as_they_were_made(tmp_path: Path) -> None:
     assert kin.facts["index"] == expected.facts
     bags = Bags(kin)
     assert [bags.document(int(url)) for url in bags.urls] == list(range(len(bags)))
+
+
+def test_terms_are_found_by_their_hashes_and_nothing_else_is(demo_kin: Path) -> None:
+    bags = Bags(open_kin(demo_kin))
+    hashes = bags.hashes[:: max(1, len(bags.hashes) // 200)]
+    number = {value: place for place, value in enumerate(bags.hashes.tolist())}
+    edges = np.array([0, 1, bags.hashes.min(), bags.hashes.max(), 2**64 - 1], np.uint64)
+    asked = np.concatenate([hashes, hashes + np.uint64(1), edges])
+    assert bags.find(asked).tolist() == [number.get(value, -1) for value in asked.tolist()]
+    assert bags.find(asked[:0]).tolist() == []

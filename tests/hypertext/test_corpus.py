@@ -26,6 +26,7 @@ from pagekin.hypertext import read as reading
 from pagekin.sources import Limits
 from pagekin.sources import plan as planning
 from pagekin.store import check_files, open_kin
+from tests.bags.webs import moved, read_records, record
 
 
 def response(url: str, html: str, date: str = "2020-01-01T00:00:00Z", status: str = "200 OK", **headers: str) -> tuple:
@@ -366,3 +367,20 @@ def test_the_encyclopaedia_takes_little_room(data: Path, tmp_path: Path) -> None
     assert streams <= 0.45 * corpus.facts["html_bytes"]
     # The data's own list of links was made by another program.
     assert abs(corpus.facts["links"] - 117_359) <= 10
+
+
+def test_a_few_questions_for_aliases_sort_nothing_and_many_are_answered_alike() -> None:
+    pages = [record(f"http://sea.example/{name}", f"<title>{name}</title>{name}") for name in "abcd"]
+    moves = [
+        moved(f"http://sea.example/old-{name}-{n}", f"http://sea.example/{name}") for name in "abc" for n in range(3)
+    ]
+    corpus = read_records([*pages, *moves])
+    homes = sorted({*map(int, corpus.aliases()[1]), 0})
+    assert len(homes) > 2
+    first = [corpus.aliases_of(home) for home in homes]
+    assert "_alias_targets" not in vars(corpus)
+    for _again in range(9):
+        assert [corpus.aliases_of(home) for home in homes] == first
+    assert "_alias_targets" in vars(corpus)
+    names, targets = corpus.aliases()
+    assert first == [[corpus.url(int(name)) for name in names[targets == home]] for home in homes]

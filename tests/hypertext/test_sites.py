@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.hypertext import canonical_url, host_of, site_of, sites_of_urls
+from pagekin.hypertext import canonical_url, host_of, site_of, site_of_address, sites_of_urls
 from pagekin.store import RaggedBytes, pack_strings
 from pagekin.store import ragged as ragged_strings
 
@@ -81,6 +81,7 @@ def test_sites_are_numbered_in_the_order_of_their_names() -> None:
     numbers, names = sites_of_urls(ragged(urls))
     assert names == ["ant.example", "n", "zoo.example"]
     assert numbers.tolist() == [2, 2, 2, 0, 0, 1]
+    assert [site_of_address(url.encode()) for url in urls] == [names[number] for number in numbers.tolist()]
     assert numbers.dtype == np.uint32
 
 

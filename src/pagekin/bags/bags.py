@@ -165,12 +165,17 @@ class Bags:
 
     def find(self, hashes: Array) -> npt.NDArray[np.int64]:
         """Return the term with each hash, -1 where no bag holds it."""
-        order = self._kin["bagterm.order"]
+        order, wanted = self._kin["bagterm.order"], np.asarray(hashes, self.hashes.dtype)
         if not len(order):
-            return np.full(len(hashes), -1, dtype=np.int64)
-        place = np.searchsorted(self.hashes, hashes, sorter=order)
-        terms = np.asarray(order[np.minimum(place, len(order) - 1)], dtype=np.int64)
-        return np.where(self.hashes[terms] == hashes, terms, -1)
+            return np.full(len(wanted), -1, dtype=np.int64)
+        # numpy's search by an order would copy all of it, in wider numbers, for every question.
+        low, high = np.zeros(len(wanted), np.int64), np.full(len(wanted), len(order) - 1, np.int64)
+        for _halving in range(len(order).bit_length()):
+            middle = (low + high) // 2
+            is_below = self.hashes[order[middle]] < wanted
+            low, high = np.where(is_below & (low < high), middle + 1, low), np.where(is_below, high, middle)
+        terms = np.asarray(order[low], dtype=np.int64)
+        return np.where(self.hashes[terms] == wanted, terms, -1)
 
     def linked_urls(self, terms: Array) -> Array:
         """Return the URL number of terms that are citing or linked pages."""

@@ -17,10 +17,12 @@ from pagekin.hypertext.model import Attribute, Boundary, PageFlag, kind_of_flags
 from pagekin.hypertext.streams import StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
 from pagekin.sources import NO_PLACE, RecordPlace
-from pagekin.store import DELTA, SHARDS, Kin, KinError, RaggedBytes, open_kin, rank, row_entries
+from pagekin.store import DELTA, SHARDS, Kin, KinError, RaggedBytes, chunks, open_kin, rank, row_entries
 
 Array = npt.NDArray[Any]
 Table = TypeVar("Table")
+_FEW_QUESTIONS = 16
+"""Questions for aliases of a page that are answered without sorting all aliases."""
 WINDOW = 32
 
 
@@ -69,6 +71,7 @@ class Corpus:
     def __init__(self, kin: Kin) -> None:
         self.kin = kin
         self._term_tables: dict[Hashable, Any] = {}
+        self._asked_for_aliases = 0
         self.hidden: npt.NDArray[np.bool_] | None = None
         """Pages that a delta replaces, or that are gone; None if there are none."""
         self._removed: npt.NDArray[np.bool_] | None = None
@@ -142,9 +145,18 @@ class Corpus:
         return self.kin["alias.url"], self.kin["alias.target"]
 
     def aliases_of(self, number: int) -> list[str]:
-        """Return the other addresses of the page with this URL number."""
-        low, high = rank(self._alias_targets, number), rank(self._alias_targets, number + 1)
-        return [self.url(int(self.kin["alias.url"][a])) for a in sorted(self._aliases_by_target[low:high].tolist())]
+        """Return the other addresses of the page with this URL number.
+
+        The first questions look at all aliases, a piece at a time; whoever asks more often has them sorted once.
+        """
+        self._asked_for_aliases += 1
+        if self._asked_for_aliases > _FEW_QUESTIONS:
+            low, high = rank(self._alias_targets, number), rank(self._alias_targets, number + 1)
+            places = sorted(self._aliases_by_target[low:high].tolist())
+        else:
+            pieces = chunks(self.kin["alias.target"])
+            places = [start + place for start, piece in pieces for place in np.flatnonzero(piece == number).tolist()]
+        return [self.url(int(self.kin["alias.url"][place])) for place in places]
 
     @cached_property
     def _aliases_by_target(self) -> Array:

@@ -1,5 +1,7 @@
 """Number the sites of many URLs."""
 
+from functools import lru_cache
+
 import numpy as np
 import numpy.typing as npt
 
@@ -9,13 +11,27 @@ from pagekin.store import RaggedBytes
 _SHORTEST_ORIGIN = len("http://h")
 
 
+def site_of_address(address: bytes) -> str:
+    """Return the name of the site of a canonical URL."""
+    return _site_of_origin(_origin(address))
+
+
+@lru_cache(maxsize=1 << 16)
+def _site_of_origin(origin: bytes) -> str:
+    return site_of(host_of(origin.decode("utf-8", "replace")))
+
+
+def _origin(address: bytes) -> bytes:
+    """Return a canonical URL until its path: it has one, so no slash of "https://" is met from there on."""
+    return address[: address.index(b"/", _SHORTEST_ORIGIN)]
+
+
 def sites_of_urls(urls: RaggedBytes) -> tuple[npt.NDArray[np.uint32], list[str]]:
     """Return (the site number of each canonical URL, the names of the sites in sorted order); O(URLs)."""
     origins: dict[bytes, int] = {}
-    # A canonical URL has a path and a host, so no slash of "https://" is met from there on.
-    until_path = (url[: url.index(b"/", _SHORTEST_ORIGIN)] for url in urls)
-    numbers = np.fromiter((origins.setdefault(origin, len(origins)) for origin in until_path), np.uint32, len(urls))
-    sites = [site_of(host_of(origin.decode("utf-8", "replace"))) for origin in origins]
+    each = (origins.setdefault(origin, len(origins)) for origin in map(_origin, urls))
+    numbers = np.fromiter(each, np.uint32, len(urls))
+    sites = list(map(_site_of_origin, origins))
     names = sorted(set(sites))
     ranks = {name: rank for rank, name in enumerate(names)}
     return np.array([ranks[site] for site in sites], dtype=np.uint32)[numbers], names

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import SKETCH_PLACES, Bags, LinkColumns, ReplacedColumns
-from pagekin.hypertext import Corpus, canonical_url, sites_of_urls
+from pagekin.hypertext import Corpus, canonical_url, site_of_address
 from pagekin.similarity.links import DocumentLinks, Replaced
 from pagekin.store import Array, Numbering
 
@@ -220,18 +220,13 @@ class Documents:
         """Return the number of each document's site; shards have those of the whole."""
         return self.numbering.gather([shard.bags.sites for shard in self.shards], documents)
 
-    @cached_property
-    def _named_sites(self) -> list[tuple[Array, list[str]]]:
-        """Return for each shard the site number of each URL, and the names of the sites."""
-        return [sites_of_urls(shard.corpus.urls) for shard in self.shards]
-
     def are_of_sites(self, documents: Array, names: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Mark the documents of sites with some names."""
-        marked = np.zeros(len(documents), np.bool_)
+        """Mark the documents of sites with some names; the addresses of these documents alone are read."""
+        marked, wanted = np.zeros(len(documents), np.bool_), set(names)
         for part, places, own in self.numbering.split(documents):
-            numbers, known = self._named_sites[part]
-            wanted = [known.index(name) for name in names if name in known]
-            marked[places] = np.isin(numbers[self.shards[part].bags.urls[own]], np.array(wanted, np.int64))
+            shard = self.shards[part]
+            addresses = (shard.corpus.urls[url] for url in shard.bags.urls[own].tolist())
+            marked[places] = [site_of_address(address) in wanted for address in addresses]
         return marked
 
     # -- their terms ------------------------------------------------------------------------------------------------
