@@ -32,11 +32,11 @@ Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 Marks = tuple[tuple[int, int], ...]
 _KEPT = 10_000
-"""Pages whose hits are cached as routers ask for them."""
+"""How many pages have their hits cached, in the form that routers need."""
 _MORE_TERMS = 80
-"""Words of the pages about a query among which narrower ones are looked for, at most."""
+"""How many words of the pages about a query are considered as narrower terms, at most."""
 _MATCHING = 200
-"""The most matching pages that stand for a query of which no page is about all words."""
+"""How many matching pages represent a query if no page is about all its words, at most."""
 
 
 class Collection:
@@ -55,12 +55,12 @@ class Collection:
             raise in_shards_error(path, len(shards))
         self.corpus, delta = open_with_delta(kin)
         self.delta = DeltaPart(self, delta) if delta else None
-        """What was updated since the collection was made as a whole."""
+        """The delta: what was updated since the collection was last built as a whole."""
         self._companions: dict[Any, Any] = {}
         self._raw_hits: dict[int, Hit] = {}
 
     def companion(self, make: "Callable[[Collection], T]") -> T:
-        """Return what a room above keeps with this collection as long as it is open; made when first asked for."""
+        """Return data that a higher room keeps with this open collection; computed when first asked for."""
         if make not in self._companions:
             self._companions[make] = make(self)
         found: T = self._companions[make]
@@ -90,7 +90,7 @@ class Collection:
 
     @property
     def _label_kin(self) -> Kin:
-        """Return the folder that holds the label: that of the delta, which is of the whole, if it has one."""
+        """Return the folder that holds the label: the delta's, which covers the whole collection, or else the collection's."""
         return self.delta.corpus.kin if self.delta and "label" in self.delta.corpus.facts else self.corpus.kin
 
     @property
@@ -111,7 +111,7 @@ class Collection:
 
     @cached_property
     def whole(self) -> Whole:
-        """Return the collection as what is asked in one piece or in shards."""
+        """Return the collection as a `Whole`, the interface shared by collections in one piece and in shards."""
         parts = [self, self.delta] if self.delta else [self]
         return Whole(parts, self.name, self.path, self._compiled, self._hide_path)
 
@@ -151,7 +151,7 @@ class Collection:
 
     @cached_property
     def titles(self) -> ShortTitles:
-        """Return titles without what all of them share."""
+        """Return titles without the part that all of them share."""
         return ShortTitles(self.corpus)
 
     @cached_property
@@ -213,7 +213,7 @@ class Collection:
         )  # fmt: skip
 
     def raw_hit(self, page: int) -> Hit:
-        """Return what a router needs of a hit to merge it with others, cached: common words find the same pages."""
+        """Return the fields of a hit that a router needs for merging; cached, since common words find the same pages."""
         hit = self._raw_hits.get(page)
         if hit is None:
             if len(self._raw_hits) >= _KEPT:
@@ -225,18 +225,18 @@ class Collection:
         return hit
 
     def snippet(self, page: int, query: Query) -> tuple[str, Marks]:
-        """Return the piece of a page that shows best what a query found, and where the matches stand in it."""
+        """Return the passage of a page that matches a query best, and the places of the matches in it."""
         return _join_snippet(make_snippet(self.corpus, page, query, compiled=self._compiled))
 
     def opening(self, page: int) -> str:
-        """Return how a page begins."""
+        """Return the beginning of a page."""
         return plain_text(self.corpus.snippets.text(page))
 
     def _sketch(self, page: int) -> str:
         return encode_sketch(self._sketches[page].tobytes()) if len(self._sketches) else ""
 
     def answer(self, request: Any, hits: Iterable[Hit], started: float, **more: Any) -> Answer:
-        """Return hits as an answer; in total as many as they are unless `total` says otherwise."""
+        """Return hits as an answer; `total` defaults to their number."""
         results = tuple(hits)
         facts: dict[str, Any] = {"total": len(results), "distinct": len(results)} | more
         # A router puts the hits of all leaves into groups itself.
@@ -249,7 +249,7 @@ class Collection:
     # -- questions ------------------------------------------------------------------------------------------------------
 
     def search(self, request: messages.SearchRequest) -> Answer:
-        """Return documents that match, copies folded; where few hold all words of a question, also those that hold some."""
+        """Return matching documents, copies folded; if few hold all words of a question, also those that hold some."""
         return self._answer_found(request, self.whole.search)
 
     def _answer_found(self, request: R, ask: Callable[[R], WholeHits]) -> Answer:
@@ -258,7 +258,7 @@ class Collection:
         return self.answer(request, found.hits, started, **found.facts)
 
     def show(self, request: messages.ShowRequest) -> Answer:
-        """Return documents with the piece of their text that shows best what a query found."""
+        """Return documents with the passages that match a query best."""
         started = time.perf_counter()
         query, whole = parse_query(request.query), self.whole
         places = (whole.pages.place(page) for page in whole.pages_of(request.items))
@@ -270,7 +270,7 @@ class Collection:
     suggest = suggestion.suggest
 
     def refine(self, request: messages.RefineRequest) -> messages.Refinements:
-        """Return terms that go with a query, from what pages are about; as in 1996, from the label's sub-clusters."""
+        """Return terms related to a query, from what pages are about or (1996) from the label's sub-clusters."""
         started = time.perf_counter()
         query = parse_query(request.query)
         if request.preset == "hypursuit1996":
@@ -299,7 +299,7 @@ class Collection:
         return self.whole.parts[part].thesaurus.words_of(page)
 
     def _added_terms(self, query: Query) -> AddedTerms | None:
-        """Return what tells whether a term is of use beside a query; None if words cannot be searched."""
+        """Return a judge of whether a term is useful with a query; None if words cannot be searched."""
         if any(unfit_reason(part.corpus.kin) for part in self.whole.parts):
             return None
         return AddedTerms(
@@ -308,7 +308,7 @@ class Collection:
         )
 
     def known_words(self, query: Query) -> tuple[list[int], bool]:
-        """Return the words of a query that pages are about, or the phrase that they are; and whether these are all."""
+        """Return the query words, or the phrase of them, that pages are about, and whether these are all of the query."""
         words = query_words(query)
         phrase = self.thesaurus.find_phrase([word for attribute, word in words if not attribute])
         if phrase >= 0 and not any(attribute for attribute, _word in words):
@@ -318,7 +318,7 @@ class Collection:
         return known, len(known) == len(numbers)
 
     def _cooccurrences(self, query: Query) -> Cooccurrences:
-        """Count the words of the pages about a query; if no page is about all of it, of those that match best."""
+        """Count the words of the pages about a query; if no page is about all of it, of the best matches."""
         parts = self.whole.parts
         known = [part.known_words(query) for part in parts]
         pages = [
@@ -335,12 +335,12 @@ class Collection:
         )
 
     def _about_some(self, query: Query) -> Cooccurrences | None:
-        """Count the words of the pages about those words of a query that pages are about; None if there are none."""
+        """Count the words of the pages about those query words that some page is about; None if there are no such pages."""
         known = [(part.thesaurus, words) for part in self.whole.parts if (words := part.known_words(query)[0])]
         return _sum_counts(words.cooccurrences(words.pages(some), some) for words, some in known) if known else None
 
     def related(self, request: messages.RelatedRequest) -> Answer:
-        """Return the pages of this collection that are most like a page."""
+        """Return the pages of this collection that are most similar to a page."""
         return self._answer_found(request, self.whole.related)
 
     def bag(self, request: messages.RelatedRequest) -> messages.Bag:
@@ -348,12 +348,12 @@ class Collection:
         return self.whole.bag(request)
 
     def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
-        """Return what was understood of a page."""
+        """Return what was read from a page."""
         return messages.PageDescription(router=self.name, page=self.whole.describe(request))
 
 
 class DeltaPart(Collection):
-    """The delta of a collection, as a part of its whole: it has the name, the topics and the label of that."""
+    """The delta of a collection, as a part of its `Whole`: it uses the name, topics and label of the collection."""
 
     def __init__(self, base: Collection, corpus: Corpus) -> None:
         self.name, self.path, self._compiled = base.name, base.path, base._compiled
@@ -369,7 +369,7 @@ class DeltaPart(Collection):
 
     @property
     def published(self) -> PublishedLabel:
-        """Return the label of the whole, by which topics are numbered."""
+        """Return the label of the whole collection, which numbers the topics."""
         return self._base.published
 
     @property
@@ -390,7 +390,7 @@ def _sum_counts(counts: Iterable[Cooccurrences]) -> Cooccurrences:
 
 
 def _join_snippet(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:
-    """Return a snippet's text and where its matches stand in it."""
+    """Return a snippet's text and the places of the matches in it."""
     text, marks = "", []
     for piece, match in pieces:
         clean = plain_text(piece)

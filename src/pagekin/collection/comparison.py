@@ -18,9 +18,9 @@ class Comparison:
     """Several pages compared."""
 
     similarities: list[list[float]]
-    """Of each page to each, exact; 1 on the diagonal."""
+    """The exact similarity of each two pages; 1 on the diagonal."""
     shared: list[tuple[str, float, list[str]]]
-    """(term, its least weight in any of the pages, where from) of the terms that all hold, the heaviest first."""
+    """(term, its lowest weight in any of the pages, its origin) of the terms in all pages, the heaviest first."""
 
 
 def compare_pages(collection: "Collection", numbers: Sequence[int], count: int) -> Comparison:

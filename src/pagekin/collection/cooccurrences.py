@@ -1,4 +1,4 @@
-"""Counts of words on the pages of a query: as they travel, and checked when they come from elsewhere."""
+"""Counts of words on the pages of a query: as messages between services, checked on arrival."""
 
 from collections.abc import Iterable
 
@@ -19,7 +19,7 @@ def encode_counts(counts: Cooccurrences, partial: Iterable[str] = ()) -> Cooccur
 
 
 def decode_counts(message: CooccurrenceCounts, documents: int) -> Cooccurrences:
-    """Return the counts of a message, each bounded by the `documents` of whoever sent it: no liar outweighs its size."""
+    """Return the counts of a message, each bounded by the `documents` of its sender, so that no sender can exaggerate."""
     length = min(len(message.words), len(message.both), len(message.df))
     documents = min(message.documents, documents)
     pages = min(message.pages, documents)

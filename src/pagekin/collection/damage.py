@@ -1,4 +1,4 @@
-"""Damaged collections: sizes and headers are checked when one is opened, the rest when an answer fails."""
+"""Damaged collections: sizes and headers are checked on opening, the contents when an answer fails."""
 
 import threading
 from pathlib import Path
@@ -24,7 +24,7 @@ def damaged_error(path: Path, what: str) -> KinError:
 
 
 def explain_damage(path: Path, error: Exception) -> Exception:
-    """Return a KinError in place of an unexpected error if the collection is damaged; reads all of its files."""
+    """Return a KinError instead of an unexpected error if the collection is damaged; reads all files."""
     found = _first_damage(path)
     return error if found is None else damaged_error(path, _in_words(found))
 
@@ -39,7 +39,7 @@ def _in_words(found: Finding) -> str:
 
 
 class DamageCheck:
-    """Checks a collection's files once an answer has failed for a reason that nobody expected."""
+    """Checks a collection's files once, after an answer has failed unexpectedly."""
 
     def __init__(self, name: str, path: Path) -> None:
         self.name, self._path = name, path
@@ -49,7 +49,7 @@ class DamageCheck:
         self._whole = False
 
     def explain(self, error: BaseException) -> str:
-        """Return what to say of an error to those who asked; start the check of all files, once, beside other work."""
+        """Return the message of an error for the client; start the check of all files, once, in the background."""
         if self._check is None:
             self._check = threading.Thread(target=self._look, name=f"check of {self.name}", daemon=True)
             self._check.start()

@@ -47,7 +47,7 @@ def count_facets(collection: "Collection", query: str) -> Facets:
 
 
 def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
-    """Return (value, how often), the most frequent first."""
+    """Return (value, count), the most frequent first."""
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 
 

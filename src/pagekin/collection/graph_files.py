@@ -47,12 +47,12 @@ def write_graph(graph: Graph, path: Path) -> None:
 
 
 def count_nodes(graph: Graph) -> int:
-    """Return how many nodes the files of a graph have: pages, and what edges lead to."""
+    """Return how many nodes the files of a graph have: pages, and targets of edges."""
     return sum(1 for _node in _nodes(graph))
 
 
 def write_gephi(graph: Graph, folder: Path) -> None:
-    """Write nodes.csv and edges.csv with the names of columns that Gephi's import of spreadsheets knows."""
+    """Write nodes.csv and edges.csv with the column names of Gephi's spreadsheet import."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "nodes.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
@@ -66,7 +66,7 @@ def write_gephi(graph: Graph, folder: Path) -> None:
 
 
 def _nodes(graph: Graph) -> Iterator[tuple[int, str, str | None]]:
-    """Yield (number, address, title or None if it was not read) of pages, and of what edges lead to."""
+    """Yield (number, address, title or None if it was not read) of pages and of targets of edges."""
     titles, urls = graph.titles(), graph.urls
     sources, targets, _weights = graph.edges()
     for node in sorted({*sources.tolist(), *targets.tolist(), *titles}):

@@ -20,7 +20,7 @@ class Graph(Table):
     """Addresses, and edges between them."""
 
     weight: ClassVar[str] = "weight"
-    """What the weight of an edge is."""
+    """The meaning of an edge's weight."""
 
     @property
     def urls(self) -> Sequence[str]:
@@ -70,7 +70,7 @@ class Link(NamedTuple):
 
 
 class Links(Graph):
-    """All links on the pages of a collection: of its rows each is a link, of its edges each a pair of addresses."""
+    """All links on the pages of a collection: each row is a link, each edge a pair of addresses."""
 
     columns: ClassVar = {
         "crawl_date": "string", "src": "string", "dest": "string", "anchor": "string", "left": "string",
@@ -87,7 +87,7 @@ class Links(Graph):
         return len(self._corpus.anchors.target)
 
     def __iter__(self) -> Iterator[Link]:
-        """Yield the links in the order of the pages that they stand on."""
+        """Yield the links in the order of their pages."""
         corpus = self._corpus
         for page in range(len(corpus)):
             date = int(corpus.pages.date[page])
@@ -105,7 +105,7 @@ class Links(Graph):
                 )
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield links by the names of the Archives Unleashed `webgraph`, with the words on both sides besides."""
+        """Yield links with the column names of the Archives Unleashed `webgraph`, and the words on both sides."""
         for link in self:
             day = datetime.fromtimestamp(link.date, UTC).strftime("%Y%m%d") if link.date else ""
             yield {
@@ -115,7 +115,7 @@ class Links(Graph):
 
     @cached_property
     def urls(self) -> list[str]:
-        """Return all addresses: of pages, and of what they link to."""
+        """Return all addresses: of pages, and of their links' targets."""
         return [self._corpus.url(number) for number in range(len(self._corpus.urls))]
 
     def edges(self) -> tuple[Array, Array, Array]:

@@ -30,19 +30,19 @@ Limit = Annotated[int, Meta(ge=0, le=10_000, description="The most results.")]
 First = Annotated[int, Meta(ge=0, le=10_000, description="How many of the best to pass over: page 2 begins at 10.")]
 Routing = Literal["filters", "terms", "all"]
 Match = Literal["best", "all", "some"]
-"""Which pages match words side by side: those with all; with some; or with all, and with some where few have all."""
+"""Which pages match a question: those with all words; with some; or with all, and with some if few have all."""
 Preset = Literal["default", "hypursuit1996"]
 PresetField = Annotated[Preset, Meta(description="default, or hypursuit1996 for the paper's own way.")]
 MOST_HOPS = 16
-"""Routers below one another that a request may pass."""
+"""How many routers a request may pass on its way down."""
 MOST_HTML = 4_000_000
-"""Characters of a page that is sent with a question."""
+"""Maximum characters of a page that is sent with a question."""
 BEST_HITS = 10
-"""Hits of a query that stand for it where documents like them are asked for."""
+"""How many hits represent a query when similar documents are suggested."""
 
 
 class ServiceError(PagekinError):
-    """A request that cannot be answered. The message says why, `status` whose fault it is, as in HTTP."""
+    """A request that cannot be answered. The message says why; `status` is that of HTTP."""
 
     def __init__(self, message: str, status: int = 400) -> None:
         super().__init__(message)
@@ -63,9 +63,9 @@ class Request(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=T
 
     deadline: Annotated[float, Meta(ge=0.001, le=120, description="Seconds that are left for an answer.")] = 5.0
     hops: Annotated[int, Meta(ge=0, le=MOST_HOPS)] = MOST_HOPS
-    """How many routers below may still be asked through one another."""
+    """How many more routers the request may pass."""
     visited: NamePath = ()
-    """Marks of the routers that it has passed, which begin with their names: one of them again is a loop."""
+    """Marks of the routers that it has passed; meeting one of them again means a loop."""
 
 
 class SearchRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -85,7 +85,7 @@ class SearchRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     stats: Stats | None = None
     """Document frequencies over the whole network that was asked, so that scores can be compared."""
     above: Annotated[float, Meta(ge=0, le=1e9)] = 0.0
-    """Hits that score less are of no use, as others have given enough better ones; raw answers leave them out."""
+    """Raw answers leave out hits below this score, because other services gave enough better ones."""
 
 
 class Item(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,18 +102,18 @@ class SelectRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     query: Query
     items: Annotated[tuple[Item, ...], Meta(max_length=1_000)] | None = None
-    """The current set; None means the children of the service: a router's children, a leaf's sub-clusters."""
+    """The current set; None means a router's children or a leaf's sub-clusters."""
     first: First = 0
     limit: Limit = 100
     each: Annotated[Limit, Meta(description="For expand: the most results of each cluster; 0 means all.")] = 0
     match: Match = "best"
     """As in a search."""
     filters: Filters = Filters()
-    """For documents. A router cannot judge its children by them, so its clusters stay whatever the filters."""
+    """Applied to documents only: a router cannot judge its children by filters, so clusters stay."""
 
 
 class ShowRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Ask for documents as hits of a query, with a piece of their text."""
+    """Ask for documents as hits of a query, with snippets."""
 
     query: Query
     items: Annotated[tuple[Item, ...], Meta(max_length=1_000)]
@@ -129,11 +129,11 @@ class RefineRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class CooccurrencesRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Ask how often words stand on the pages of a query: routers sum these counts to refine queries."""
+    """Ask how many pages of a query are about each word; routers sum these counts to refine queries."""
 
     query: Query
     ask: Annotated[int, Meta(ge=1, le=1_000)] = 16
-    """The most children to ask at each router, the most promising."""
+    """How many children to ask at each router, the most promising ones."""
 
 
 class SuggestRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -145,11 +145,11 @@ class SuggestRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=T
     limit: Limit = 10
     filters: Filters = Filters()
     preset: PresetField = "default"
-    """Related pages and the nearest of the sub-clusters, or as in 1996 all documents of the sub-clusters."""
+    """Related pages and the nearest of the sub-clusters, or (1996) all documents of the sub-clusters."""
 
 
 class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A page's weighted bag on its way: enough to compare it with any collection of the same strategy."""
+    """A page's weighted bag as a message: enough to compare it with any collection of the same strategy."""
 
     strategy: Name
     """The digest of the strategy that made it."""
@@ -158,18 +158,18 @@ class Bag(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weights: Annotated[tuple[float, ...], Meta(max_length=20_000)]
     sketch: Annotated[tuple[Annotated[int, Meta(ge=0, le=65_535)], ...], Meta(max_length=64)]
     signature: Annotated[tuple[Annotated[int, Meta(ge=0, le=2**32 - 1)], ...], Meta(max_length=4_096)] = ()
-    """By the strategy's own signatures, so that nobody has to sign it again."""
+    """Its signature, so that it need not be computed again."""
     words: Annotated[tuple[Name, ...], Meta(max_length=100)] = ()
-    """Its heaviest words: by these the children to ask are chosen."""
+    """Its heaviest words, by which routers choose the children to ask."""
     origins: Annotated[tuple[Annotated[int, Meta(ge=0, le=255)], ...], Meta(max_length=20_000)] = ()
     """Where each term is from, as flags, for reasons."""
     counts: Annotated[tuple[Annotated[int, Meta(ge=0, le=255)], ...], Meta(max_length=20_000)] = ()
-    """How often the page itself says each term."""
+    """How often the page itself has each term."""
     sites: Annotated[tuple[Name, ...], Meta(max_length=100)] = ()
     """The sites of its pages, to tell the same site from others."""
     url: Line = ""
     epoch: Name = ""
-    """The identity of the epoch by which it was weighed; '' if it is not known, or those of several pages differ."""
+    """The identity of the epoch of its weights; '' if it is not known, or differs between several pages."""
 
 
 class RelatedOptions(RankingOptions, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -180,7 +180,7 @@ class RelatedOptions(RankingOptions, frozen=True, forbid_unknown_fields=True, kw
 
 
 class RelatedRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Ask for pages like a page: one of the network by its address, any by its bag, at a leaf also by its HTML."""
+    """Ask for pages similar to a page, given by its address, by its bag or, at a leaf, by its HTML."""
 
     url: Annotated[Line, Meta(description="The address of a page.")] = ""
     also: Annotated[tuple[Line, ...], Meta(max_length=100, description="Further pages to ask about with `url`.")] = ()
@@ -192,11 +192,11 @@ class RelatedRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=T
     """Those that hold most of the page's heaviest words."""
     options: RelatedOptions = RelatedOptions()
     above: Share = 0.0
-    """Pages that are less similar are hardly of use, as others have given enough better ones: leaves give them without text."""
+    """Leaves return less similar pages without text, because other services gave enough better ones."""
 
 
 class DescribeRequest(Request, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Ask what was understood of a page."""
+    """Ask what was read from a page."""
 
     url: Annotated[Url, Meta(description="The address of a page.")]
     path: NamePath = ()
@@ -216,7 +216,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     title: Line = ""
     snippet: Line = ""
     marks: Annotated[tuple[tuple[Count, Count], ...], Meta(max_length=100)] = ()
-    """Where in the snippet the words of the query stand: from, to."""
+    """The places of query words in the snippet: (start, end)."""
     score: float = 0.0
     """The similarity, of a related page."""
     cluster: Count = 0
@@ -235,7 +235,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
     sketch: Annotated[str, Meta(max_length=200)] = ""
     """A sketch of its words, by which copies are recognised."""
     captured: bool = True
-    """Whether the page itself was read; otherwise it is known only by the links to it."""
+    """Whether the page itself was read; otherwise it is known only from links."""
     error: Share = 0.0
     """Half the width of the 95 % interval of an estimated similarity; 0 if it is exact."""
     terms: Annotated[tuple[SharedTerm, ...], Meta(max_length=100)] = ()
@@ -260,13 +260,13 @@ class AskedNode(msgspec.Struct, frozen=True, kw_only=True):
     failed: bool = False
     """Whether it gave no answer; then it is not known whether it is a leaf."""
     mark: Name = ""
-    """Of a leaf: which collection it answered from, so that one that is asked by two ways counts once."""
+    """Of a leaf: the collection it answered from, so that a collection asked by two routes counts once."""
     total: Count = 0
     """Of a leaf: documents that match."""
 
 
 class SkippedNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A service that was passed over, and why."""
+    """A service that was not asked, and why."""
 
     path: NamePath
     reason: Line
@@ -297,25 +297,25 @@ class Answer(Table, msgspec.Struct, frozen=True, kw_only=True):
     mark: Name = ""
     """Of a leaf: the identity of the collection it answers from."""
     total: Count = 0
-    """Documents that match, each leaf counted once; copies that only their leaves tell apart count each."""
+    """How many documents match, each leaf counted once; copies at different leaves count separately."""
     more: bool = False
     """Whether there are further hits behind these."""
     distinct: Count = 0
-    """Hits up to and with these, copies folded; if there are no `more`, as many as there are."""
+    """The number of hits up to the last of these, copies folded; the full number if there are no `more`."""
     results: tuple[Hit, ...] = ()
     groups: tuple[HitGroup, ...] = ()
     subjects: tuple[Hit, ...] = ()
     """Of related pages: the pages that were asked about."""
     copies: Annotated[tuple[Url, ...], Meta(max_length=100)] = ()
-    """Of related pages: near-copies of what was asked about, which are no hits."""
+    """Of related pages: near-copies of the page that was asked about; they are not among the hits."""
     strategy: Name = ""
     """Of related pages: the name of the strategy by which pages are compared."""
     alpha: Share = 0.0
     """Of related pages: hits are more similar than this."""
     below_threshold: Count = 0
-    """Of related pages: how many pages with some similarity α left out, where there are fewer hits than asked for."""
+    """Of related pages: how many pages the threshold α left out, if there are fewer hits than asked for."""
     other_epochs: Count = 0
-    """Of related pages: collections whose bags were weighed by another epoch than the bag that was asked about."""
+    """Of related pages: how many collections have another epoch than the bag that was asked about."""
     note: Line = ""
     """Why there are few or no hits, where that is not simply that nothing matches."""
     asked: tuple[AskedNode, ...] = ()

@@ -1,4 +1,4 @@
-"""Terms to refine a query with, from the sub-clusters of labels (hypursuit-1996): they stand for the pages behind them."""
+"""Terms to refine a query with, from the sub-clusters of labels, which represent their pages (hypursuit1996)."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -14,13 +14,13 @@ from pagekin.text import Query, analyse, asked_forms, form_of, tokens
 
 Mask = npt.NDArray[np.bool_]
 _ENOUGH = 5
-"""A term is suggested if so many documents match the query with it, or half of those that match without."""
+"""A term is suggested if this many documents match the query with it, or half of those that match without it."""
 _INSIDE = 0.5
 """The share of a narrower term's documents that match the query, at least."""
 _BROADER = 1.5
 """How many times as many documents as the query a broader term matches, at least."""
 _LOOKED_AT = 3
-"""How many times as many suggestions as are wanted are looked at, since some are of no use."""
+"""How many times more suggestions are examined than wanted, since some are useless."""
 _FEWEST = 3
 """Documents that must hold a word before it is suggested."""
 
@@ -90,7 +90,7 @@ class LabelThesaurus:
         )
 
     def _default(self, words: list[int], share: Array, known: int, count: int) -> Suggestions:
-        """Suggest terms that stand out in the sub-clusters of the words: P(t | question) times the log of the lift."""
+        """Suggest terms that are characteristic of the words' sub-clusters: P(t | question) times the log of the lift."""
         both = np.bincount(self._word, self._df * share[self._cluster], len(self._shown))
         df = np.bincount(self._word, self._df, len(self._shown))
         question = float((share * self._sizes).sum())
@@ -148,7 +148,7 @@ class LabelThesaurus:
 
 
 class AddedTerms:
-    """What becomes of a query's documents when a term is added to the query."""
+    """How a term that is added to a query changes its matching documents."""
 
     def __init__(self, matching: Mask, mask_of: Callable[[str], Mask]) -> None:
         """Take the documents that match the query, and a function that gives those that match a term."""
@@ -181,7 +181,7 @@ def without_own_words(
     suggest: Callable[[int], Suggestions], query: Query, count: int, added: AddedTerms | None = None,
     more: Sequence[str] = (),
 ) -> Suggestions:  # fmt: skip
-    """Return suggestions, at most `count` of each kind, of which no two are forms of one word, nor of the query's words.
+    """Return at most `count` suggestions of each kind, no two of them forms of one word or of a query word.
 
     With `added`, each is of use as its kind; then narrower terms are also looked for among `more`.
     """

@@ -13,13 +13,13 @@ from pagekin.hypertext import host_of, site_of
 from pagekin.similarity import Query, RelatedIndex
 
 _ROUNDING = 1e-3
-"""How far from 1 the weights of a bag may sum to."""
+"""How far the sum of a bag's weights may be from 1."""
 _HEAVIEST_WORDS = 24
-"""Words of a page that travel with its bag."""
+"""How many of a page's words are sent with its bag."""
 
 
 class RelatedPages:
-    """The index of related pages of a collection, asked by requests."""
+    """Answers requests from a collection's index of related pages."""
 
     def __init__(self, index: RelatedIndex) -> None:
         self.index = index
@@ -34,7 +34,7 @@ class RelatedPages:
         return self.index.query_of([self.index.documents.url(document) for document in known])
 
     def bag(self, url: str) -> Bag:
-        """Return a page's bag, to be compared elsewhere; raise a RelatedError if the page cannot be asked about."""
+        """Return a page's bag, for other collections to compare; raise a RelatedError if it has none."""
         index = self.index
         query = index.query_of([url])
         (document,) = query.documents
@@ -58,7 +58,7 @@ class RelatedPages:
 
     @property
     def epoch(self) -> str:
-        """Return the identity of the epoch by which the bags were weighed."""
+        """Return the identity of the epoch of the bags' weights."""
         return self.index.documents.shards[0].bags.epoch[:200]
 
     @cached_property
@@ -66,7 +66,7 @@ class RelatedPages:
         return self.index.strategy.digest()[:200]
 
     def query_of_bag(self, bag: Bag) -> Query | None:
-        """Return a bag from elsewhere as a query, or None if it shares no term with this collection."""
+        """Return a bag from another collection as a query, or None if it shares no term with this one."""
         index = self.index
         if bag.strategy != self._strategy:
             raise ServiceError("its pages were indexed with another strategy, so bags cannot be compared")
@@ -90,5 +90,5 @@ class RelatedPages:
 
 
 def _is_bag(weights: npt.NDArray[np.float32]) -> bool:
-    """Return whether these can be the weights of a bag: signing anything else may take forever."""
+    """Return whether these can be the weights of a bag; signing anything else might never end."""
     return bool(len(weights) and (weights > 0).all() and abs(weights.sum(dtype=np.float64) - 1) < _ROUNDING)

@@ -1,4 +1,4 @@
-"""A collection as a service: opened again when its folder was rebuilt, its work done in threads."""
+"""A collection as a service, which works in threads and reopens its folder after a rebuild."""
 
 import threading
 import time
@@ -19,38 +19,38 @@ T = TypeVar("T")
 Opened = TypeVar("Opened")
 Covariant = TypeVar("Covariant", covariant=True)
 _LOOK_AGAIN = 1.0
-"""Seconds after which it is checked again whether the folder was rebuilt."""
+"""Seconds between two checks whether the folder was rebuilt."""
 
 
 class Source(Protocol[Covariant]):
-    """What a service answers from: something open, which may be opened again."""
+    """What a service answers from: an open collection that can be reopened."""
 
     @property
     def error(self) -> str:
-        """Return what is wrong with it, for those who ask from elsewhere; '' if nothing is."""
+        """Return what is wrong with it, for clients; '' if nothing is."""
         ...
 
     @property
     def reason(self) -> str:
-        """Return the same for those who run it."""
+        """Return what is wrong with it, for operators."""
         ...
 
     @property
     def current(self) -> Covariant:
-        """Return what is open now, or what last was; raise a ServiceError if nothing ever could be opened."""
+        """Return the open collection, or the last one; raise a ServiceError if none could ever be opened."""
         ...
 
     def use(self, work: Callable[[Covariant], T]) -> T:
-        """Do some work with it in this thread."""
+        """Run a function with it in this thread."""
         ...
 
     def look_again(self) -> None:
-        """Let the next question look whether there is something new to open."""
+        """Make the next question check for a rebuild."""
         ...
 
 
 class FollowedFolder(Generic[Opened]):
-    """What is opened from a folder, and again when that was rebuilt: the next question is answered from the new one.
+    """Opens a folder, and reopens it after a rebuild, so that the next question sees the new state.
 
     A `patient` one exists also while its folder cannot be opened: it says so to those who ask, and keeps trying.
     """
@@ -62,7 +62,7 @@ class FollowedFolder(Generic[Opened]):
         self._looked = time.monotonic()
         self._stamp = self._manifest_stamp()
         self._lock = threading.RLock()
-        """Held while a question is answered: what is open is not for several threads at once."""
+        """Held while a question is answered, because an open collection serves one thread at a time."""
         self._current: Opened | None = None
         try:
             self._current = open_folder()
@@ -76,7 +76,7 @@ class FollowedFolder(Generic[Opened]):
         self.error = self.reason.replace(str(self.path), self.path.name)[:500]
 
     def _manifest_stamp(self) -> tuple[int, int]:
-        """Return what changes when the folder is rebuilt."""
+        """Return a value that changes when the folder is rebuilt."""
         try:
             status = self._manifest.stat()
         except OSError:  # opening it says what is wrong
@@ -84,12 +84,12 @@ class FollowedFolder(Generic[Opened]):
         return status.st_mtime_ns, status.st_ino
 
     def look_again(self) -> None:
-        """Let the next question look whether the folder was rebuilt, however short ago that was looked for."""
+        """Make the next question check for a rebuild, even if the last check was recent."""
         self._looked = float("-inf")
 
     @property
     def current(self) -> Opened:
-        """Return what is open now, or what last was; raise a ServiceError if nothing ever could be opened."""
+        """Return the open collection, or the last one; raise a ServiceError if none could ever be opened."""
         if time.monotonic() - self._looked > _LOOK_AGAIN:
             self._reload()
         if self._current is None:
@@ -108,7 +108,7 @@ class FollowedFolder(Generic[Opened]):
                 self._note_failure(error)
 
     def use(self, work: Callable[[Opened], T]) -> T:
-        """Do some work with what is open in this thread; again if the folder was rebuilt amid it."""
+        """Run a function with the open collection in this thread; run it again if the folder was rebuilt meanwhile."""
         with self._lock:
             current = self.current
             try:
@@ -135,7 +135,7 @@ def open_collection_at(name: str, path: Path, options: dict[str, Any]) -> Collec
 
 
 class ReloadingCollection(Service):
-    """The service of a leaf. It follows its folder: when that is rebuilt, the next question is answered from the new one.
+    """The service of a leaf. After a rebuild of its folder, the next question is answered from the new state.
 
     A `patient` one exists also while its folder cannot be opened. One of the shards of a collection is given its `source`.
     """
@@ -169,32 +169,32 @@ class ReloadingCollection(Service):
 
     @property
     def error(self) -> str:
-        """Return what is wrong with the folder, for those who ask from elsewhere."""
+        """Return what is wrong with the folder, for clients."""
         return self.source.error
 
     @property
     def reason(self) -> str:
-        """Return the same for those who run it."""
+        """Return what is wrong with it, for operators."""
         return self.source.reason
 
     def explain_fault(self, error: BaseException) -> str:
-        """Return what to say of an unexpected error to those who asked: whether the collection is damaged."""
+        """Return the message of an unexpected error for clients: whether the collection is damaged."""
         return self._check.explain(error)
 
     @property
     def collection(self) -> Collection:
-        """Return the collection as it is now, or as it last was; raise a ServiceError if it never could be opened."""
+        """Return the collection in its current or last state; raise a ServiceError if it could never be opened."""
         return self.source.current
 
     @property
     def whole(self) -> Whole:
-        """Return the same as what is asked in one piece or in shards."""
+        """Return the collection as a `Whole`, the interface shared with collections in shards."""
         return self.collection.whole
 
     # -- answering ------------------------------------------------------------------------------------------------------
 
     def use(self, work: Callable[[Collection], T]) -> T:
-        """Do some work with the collection in this thread; again if the folder was rebuilt amid it."""
+        """Run a function with the collection in this thread; run it again if the folder was rebuilt meanwhile."""
         self.requests += 1
         return self.source.use(work)
 
@@ -203,7 +203,7 @@ class ReloadingCollection(Service):
         return found
 
     async def run(self, work: Callable[[Collection], T]) -> T:
-        """Do some work with the collection in a thread, so that others have their turn meanwhile."""
+        """Run a function with the collection in a thread, without blocking the event loop."""
         return await in_thread(self.use, work)
 
     # -- what it is -----------------------------------------------------------------------------------------------------
@@ -235,5 +235,5 @@ class ReloadingCollection(Service):
         )  # fmt: skip
 
     async def tree(self, _request: TreeRequest) -> TreeNode:
-        """Return its own node; nobody is below it."""
+        """Return its own node, which has no children."""
         return TreeNode.of(await self.health())

@@ -1,4 +1,4 @@
-"""`select` and `expand` at a leaf, as the 1996 paper has them: its sub-clusters are its children, documents theirs."""
+"""`select` and `expand` at a leaf, as in the 1996 paper: its children are sub-clusters, whose children are documents."""
 
 import re
 import time
@@ -28,7 +28,7 @@ class _Matches:
 
 
 def cluster_address(number: int) -> str:
-    """Return the address of a leaf's sub-cluster, relative to the leaf's own; 0 stands for documents in none."""
+    """Return the address of a leaf's sub-cluster, relative to the leaf's; 0 is for documents in no sub-cluster."""
     return f"cluster/{number}"
 
 
@@ -39,7 +39,7 @@ def cluster_number(url: str) -> int:
 
 
 def select(collection: "Collection", request: SelectRequest) -> Answer:
-    """Return the sub-clusters and documents of the current set that match; at first all sub-clusters that do."""
+    """Return the matching sub-clusters and documents of the current set; without one, of all sub-clusters."""
     started = time.perf_counter()
     clusters, documents, query, note = _matches(collection, request)
     hits = [_cluster_hit(collection, number, mine) for number, mine in clusters.items()]
@@ -101,7 +101,7 @@ def _matches(collection: "Collection", request: SelectRequest) -> tuple[dict[int
 
 
 def _current_set(collection: "Collection", items: Iterable[Item] | None) -> tuple[set[int] | None, set[int]]:
-    """Return the sub-clusters of the current set, None for all, and its pages: of a document, all of them."""
+    """Return the sub-clusters of the current set (None for all), and all pages of its documents."""
     if items is None:
         return None, set()
     chosen = list(items)
@@ -110,7 +110,7 @@ def _current_set(collection: "Collection", items: Iterable[Item] | None) -> tupl
 
 
 def _document_hits(collection: "Collection", query: Query, mine: _Matches, most: int) -> list[Hit]:
-    """Return the best documents, copies folded, with a piece of their text."""
+    """Return the best documents, copies folded, with snippets."""
     if not mine.pages or not most:
         return []
     heads = fold_copies(collection.whole.sketches(mine.pages), mine.pages)

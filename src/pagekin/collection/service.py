@@ -1,4 +1,4 @@
-"""What everything has that answers questions about pages: a collection, a router, or one of them at an address."""
+"""`Service`, the interface of everything that answers questions: a collection, a router, or one of them at an address."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -44,20 +44,20 @@ class KnownChild(Protocol):
     url: str
     """The address at which it is served."""
     label: ContentLabel | None
-    """None until it has given one."""
+    """None until it has sent one."""
 
 
 class Service:
-    """Whatever answers questions about pages. Its questions are listed once, here: every door reads them from this class.
+    """Anything that answers questions about pages. This class is the only list of questions; every door reads it.
 
     A service that answers all questions in one way overrides `_ask`, another the questions themselves.
     """
 
     name: str
     leaf = False
-    """Whether it answers from pages of its own."""
+    """Whether it answers from its own pages."""
     local = False
-    """Whether all that it answers from is in this process: then it can be asked by `walk`."""
+    """Whether it answers entirely within this process, so that `walk` can ask it."""
     above: tuple[tuple[str, str], ...] = ()
     """(name, address) of the routers above it, as far as they are known."""
     children: Mapping[str, KnownChild] = {}
@@ -78,7 +78,7 @@ class Service:
         return await self._ask("search", request, messages.Answer)
 
     async def show(self, request: messages.ShowRequest) -> messages.Answer:
-        """Return documents with a piece of their text."""
+        """Return documents with snippets."""
         return await self._ask("show", request, messages.Answer)
 
     async def select(self, request: messages.SelectRequest) -> messages.Answer:
@@ -98,19 +98,19 @@ class Service:
         return await self._ask("cooccurrences", request, messages.CooccurrenceCounts)
 
     async def suggest(self, request: messages.SuggestRequest) -> messages.Answer:
-        """Return documents like those of the current set, or like the best hits of a query."""
+        """Return documents similar to those of the current set, or to the best hits of a query."""
         return await self._ask("suggest", request, messages.Answer)
 
     async def related(self, request: messages.RelatedRequest) -> messages.Answer:
-        """Return pages like a page, or like several together."""
+        """Return pages similar to a page, or to several pages together."""
         return await self._ask("related", request, messages.Answer)
 
     async def bag(self, request: messages.RelatedRequest) -> messages.Bag:
-        """Return a page's weighted bag, to be compared elsewhere."""
+        """Return a page's weighted bag, for other collections to compare."""
         return await self._ask("bag", request, messages.Bag)
 
     async def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
-        """Return what was understood of a page."""
+        """Return what was read from a page."""
         return await self._ask("describe", request, messages.PageDescription)
 
     async def tree(self, request: messages.TreeRequest) -> messages.TreeNode:
@@ -126,7 +126,7 @@ class Service:
 
     @property
     def published(self) -> PublishedLabel:
-        """Return the same as it is published."""
+        """Return its content label as it is published."""
         raise NotImplementedError
 
     async def health(self) -> messages.Health:
@@ -151,20 +151,20 @@ class Service:
 
     @property
     def collection(self) -> "Collection | None":
-        """Return the open collection in this process that it answers from; None for all others."""
+        """Return the open collection that it answers from in this process; None if there is none."""
         return None
 
     @property
     def whole(self) -> "Whole | None":
-        """Return what it answers from in this process, in one piece or in shards; None for all others."""
+        """Return the `Whole` that it answers from in this process; None if there is none."""
         return None
 
     async def run(self, work: "Callable[[Collection], T]") -> T:
-        """Do some work with its open collection in a thread; raise a ServiceError if it answers from none."""
+        """Run a function with its open collection in a thread; raise a ServiceError if it has none."""
         raise messages.ServiceError(f"{self.name} holds no pages of its own in this process", 404)
 
     def companion(self, make: Callable[[Any], T]) -> T:
-        """Return what a room above keeps with this service, made when first asked for and again for each new label."""
+        """Return data that a higher room keeps with this service; computed when first asked for, and again for each new label."""
         label = self.label
         if make not in self._companions or self._companions[make][0] is not label:
             self._companions[make] = label, make(self)
@@ -172,15 +172,15 @@ class Service:
         return kept
 
     async def start(self) -> None:
-        """Begin to work."""
+        """Start the service."""
 
     async def stop(self) -> None:
-        """End, and close what is open."""
+        """Stop the service, and close what is open."""
 
     def wake(self) -> bool:
-        """Ask the children at once whether their labels changed; return whether there are any."""
+        """Fetch changed labels of the children now; return whether there are children."""
         return False
 
     def explain_fault(self, error: BaseException) -> str:
-        """Return what to say of an unexpected error to those who asked."""
+        """Return the message of an unexpected error for clients."""
         return f"internal error: {type(error).__name__}"

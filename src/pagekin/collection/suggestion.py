@@ -1,4 +1,4 @@
-"""`suggest` at a leaf: documents like those of the current set, which HyPursuit calls expansion."""
+"""`suggest` at a leaf: documents similar to those of the current set, which HyPursuit calls expansion."""
 
 import time
 from typing import TYPE_CHECKING
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from pagekin.collection.collection import Collection
 
 _SUBJECTS = 5
-"""How many documents of the set the related pages are like."""
+"""How many documents of the set are used to find related pages."""
 _AS_GOOD = 0.5
-"""Hits of a query stand for it if they score at least this share of the best: others mention it only."""
+"""Hits with at least this share of the best score represent the query; others only mention it."""
 _CENTRAL = 0.1
-"""What the most central page of a sub-cluster scores: below what is like a document of the set itself."""
+"""The score of the most central page of a sub-cluster: lower than that of pages similar to a document of the set."""
 
 
 def suggest(collection: "Collection", request: messages.SuggestRequest) -> Answer:
-    """Return documents like those of the current set.
+    """Return documents similar to those of the current set.
 
     In 1996: all documents of the sub-clusters that hold some of the set, those with most of it first. By default the
     central pages of these sub-clusters, and the pages that are most related to the first of the set, but none that
@@ -76,7 +76,7 @@ def _without_copies(collection: "Collection", given: list[int], order: list[int]
 
 
 def _shares(collection: "Collection", given: list[int]) -> npt.NDArray[np.float64]:
-    """Return the share of the given pages that lies in each sub-cluster, by its number."""
+    """Return the share of the given pages in each sub-cluster, by its number."""
     counts = np.bincount(collection.whole.cluster_of(given), minlength=1).astype(np.float64) if given else np.zeros(1)
     counts[0] = 0.0
     return counts / max(len(given), 1)

@@ -21,7 +21,7 @@ class TableFileError(PagekinError):
 
 
 def check_table_file(path: Path, suffixes: tuple[str, ...] = TABLE_SUFFIXES) -> None:
-    """Refuse a name that does not end in a format that we write, and one of a format whose package is missing."""
+    """Refuse a file name whose ending is no supported format, or whose format needs a missing package."""
     if path.suffix not in suffixes:
         raise TableFileError(f"{path} must end in one of {', '.join(suffixes)}, which chooses the format")
     if path.suffix == ".parquet":
@@ -29,7 +29,7 @@ def check_table_file(path: Path, suffixes: tuple[str, ...] = TABLE_SUFFIXES) -> 
 
 
 def write_table(table: Table, path: Path, tell: Callable[[int], None] = lambda _rows: None) -> int:
-    """Write a table in the format that the name ends in; return the number of rows. `tell` is called now and then with it."""
+    """Write a table in the format of the name's ending; return the number of rows. `tell` receives it from time to time."""
     check_table_file(path)
     fresh = path.with_name(f".{path.name}.unfinished")
     write = {".parquet": _write_parquet, ".csv": _write_csv, ".jsonl": _write_json_lines}[path.suffix]

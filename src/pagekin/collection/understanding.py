@@ -1,4 +1,4 @@
-"""How a leaf understands a question: words that no page has are spelt otherwise, and where few pages hold all, some will do."""
+"""How a leaf interprets a question: it respells words that no page has, and accepts some of the words if few pages hold all."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _COMMON = 100_000
-"""The most words, the commonest, among which those that are spelt alike are looked for."""
+"""How many words, the most common ones, are considered for respelling."""
 
 
 def corpus_words(collection: "Collection") -> NearWords:
-    """Return the commonest words of a collection, to look for some that are spelt alike; its companion."""
+    """Return the most common words of a collection, as candidates for respelling; a companion of it."""
     return NearWords(_commonest([collection.corpus]))
 
 
 def _commonest(corpora: Sequence[Corpus]) -> list[str]:
-    """Return the commonest words of shards together, of equals the first by its bytes.
+    """Return the most common words of all shards together; ties are ordered by bytes.
 
     A word beyond the first 200,000 of a shard is not counted there, so the last of very many words may be others.
     """
@@ -52,14 +52,14 @@ class KnownWords:
 
     @cached_property
     def near(self) -> NearWords:
-        """Return the commonest words, to look for some that are spelt alike."""
+        """Return the most common words, as candidates for respelling."""
         if len(self._parts) == 1:
             return self._parts[0].companion(corpus_words)
         return NearWords(_commonest([part.corpus for part in self._parts]))
 
 
 def respell(text: str, is_known: Callable[[str], bool], near: Callable[[], NearWords]) -> tuple[str, dict[str, str]]:
-    """Return (a question in which words that nobody has are spelt otherwise, these words with the nearest known ones)."""
+    """Return (the question with unknown words respelt, the unknown words with their replacements)."""
     words = dict.fromkeys(word for part in read_question(text).parts for word in part.words)
     unknown = [word for word in words if not is_known(word)]
     nearest = {word: other[0] for word in unknown if (other := near().near(word, 1))}
@@ -69,7 +69,7 @@ def respell(text: str, is_known: Callable[[str], bool], near: Callable[[], NearW
 def ask_best(
     words: KnownWords, text: str, match: Match, ask: Callable[[Query], T], total_of: Callable[[T], int]
 ) -> tuple[T, Query, str]:
-    """Return (what `ask` finds, the query that it was asked, a note that says how the question was understood).
+    """Return (the result of `ask`, the query it was given, a note on how the question was interpreted).
 
     If few documents hold all words of a question, it is asked again for those that hold some.
     """
@@ -88,7 +88,7 @@ def ask_best(
 def effective_query(
     collection: "Collection", text: str, match: Match = "best", keep: Array | None = None
 ) -> tuple[Query, str]:
-    """Return (what documents must match, a note): all that was asked for, or some of it where few match all."""
+    """Return (the query that documents must match, a note): all words, or some of them if few documents match all."""
     if match != "best":
         return parse_query(text, match), ""
     found = ask_best(

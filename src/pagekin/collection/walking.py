@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def walk(question: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in this thread, which has no event loop; it may let others have their turn, but waits for nothing."""
+    """Run a coroutine in this thread without an event loop; it may yield to others, but must not wait for anything."""
     while True:
         try:
             question.send(None)
@@ -23,10 +23,10 @@ def walk(question: Coroutine[Any, Any, T]) -> T:
 
 
 def is_walking() -> bool:
-    """Return whether a coroutine runs by `walk`, and not in an event loop."""
+    """Return whether the current coroutine is run by `walk` and not by an event loop."""
     return asyncio._get_running_loop() is None  # without the exception that the public one makes for each answer
 
 
 async def in_thread(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do some work in a thread, so that others have their turn meanwhile; if this is a `walk`, in its thread."""
+    """Run a function in a thread, without blocking the event loop; under `walk`, in the current thread."""
     return work(*args, **kwargs) if is_walking() else await asyncio.to_thread(work, *args, **kwargs)

@@ -1,4 +1,4 @@
-"""A collection in one piece, or the shards of one: searched, and asked for related pages, as one."""
+"""`Whole`: a collection in one piece, or all its shards, searched and asked for related pages as one."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ LONGEST = 2_000
 
 @dataclass(frozen=True)
 class WholeHits:
-    """What answers a request: hits, each with the path of its shard, and what else the answer says."""
+    """The parts of an answer: hits, each with the path of its shard, and the other fields."""
 
     hits: Sequence[Hit]
     facts: dict[str, Any] = field(default_factory=dict)
@@ -66,7 +66,7 @@ class Whole:
     # -- search ---------------------------------------------------------------------------------------------------------
 
     def search(self, request: messages.SearchRequest) -> WholeHits:
-        """Return documents that match, copies folded; where few hold all words of a question, also those that hold some."""
+        """Return matching documents, copies folded; if few hold all words of a question, also those that hold some."""
         keep = [part.keep(request.filters) for part in self.parts]
         # Whoever brings statistics for the words of a query asks for these words alone.
         match: messages.Match = "all" if request.stats and request.match == "best" else request.match
@@ -98,7 +98,7 @@ class Whole:
     def _find(
         self, query: Query, depth: int, stats: Stats | None, keep: Sequence[Mask | None], above: float
     ) -> tuple[Hits, tuple[int, ...]]:
-        """Return the best documents of all shards, and how many each has; the shards are asked for counts first."""
+        """Return the best documents of all shards, and each shard's total; document frequencies are summed first."""
         if len(self.parts) == 1:
             part = self.parts[0]
             hits = part.text.search(query, depth, stats=stats, keep=keep[0], documents=part.documents, above=above)
@@ -123,7 +123,7 @@ class Whole:
         return Hits(sum(totals), [page for _score, page in best], [-score for score, _page in best]), totals
 
     def _fold(self, pages: Sequence[int]) -> list[int]:
-        """Return the place of the head of each page: captures of one address and near-copies have one."""
+        """Return the place of each page's head; captures of one address and near-copies share a head."""
         if not pages:
             return []
         places = [self.pages.place(page) for page in pages]
@@ -142,7 +142,7 @@ class Whole:
         return list(dict.fromkeys(found))
 
     def same_documents(self, pages: Sequence[int]) -> set[int]:
-        """Return all pages of the documents that some pages are of."""
+        """Return all pages of the documents to which some pages belong."""
         found: set[int] = set()
         for part, _places, own in self.pages.split(np.array(pages, np.int64)) if pages else ():
             of = self.parts[part].documents
@@ -189,7 +189,7 @@ class Whole:
         return self.parts[part].hit(own, score, self.parts[part].opening(own))
 
     def _raw_hits(self, found: Hits, note: str, totals: tuple[int, ...]) -> WholeHits:
-        """Return hits with what a router needs of them."""
+        """Return hits with only the fields that a router needs."""
         raw = list(map(self._raw_hit, found.pages, found.scores))
         return WholeHits(raw, {"total": found.total, "more": found.total > len(raw), "note": note}, totals)
 
@@ -217,7 +217,7 @@ class Whole:
         return self.parts[part].corpus.page_url(own)
 
     def title(self, page: int) -> str:
-        """Return the title of a page without what all of its host share."""
+        """Return the title of a page without the part that its whole host shares."""
         part, own = self.pages.place(page)
         return self.parts[part].titles.text(own)
 
@@ -248,7 +248,7 @@ class Whole:
         return RelatedPages(RelatedIndex([part.corpus for part in self.parts], self._compiled, self.path))
 
     def related(self, request: messages.RelatedRequest) -> WholeHits:
-        """Return the pages that are most like a page."""
+        """Return the pages that are most similar to a page."""
         related, options = self._related_pages(), request.options
         keep = self.keep(options.filters)
         try:
@@ -294,7 +294,7 @@ class Whole:
         )  # fmt: skip
 
     def _related_hit(self, result: Result, bare: bool) -> Hit:
-        """Return a related page as a hit; words that tell people nothing are no reasons. A bare one is enough to be merged."""
+        """Return a related page as a hit, without uninformative words as reasons; a bare hit has only what merging needs."""
         part = self._part_of_document(result.document)
         pages = part.corpus.pages_of(part.corpus.url_number(result.url))
         if bare and pages:
@@ -320,7 +320,7 @@ class Whole:
         )  # fmt: skip
 
     def _title_of_term(self, term: str) -> str:
-        """Return the title of the page that a term is; '' for words."""
+        """Return the title if the term is a page; '' for words."""
         return plain_text(self.related_pages.index.display_term(term))[:LONGEST] if "://" in term else ""
 
     def bag(self, request: messages.RelatedRequest) -> messages.Bag:
@@ -334,7 +334,7 @@ class Whole:
     # -- a page ---------------------------------------------------------------------------------------------------------
 
     def describe(self, request: messages.DescribeRequest) -> dict[str, Any]:
-        """Return what was understood of a page."""
+        """Return what was read from a page."""
         corpora = [part.corpus for part in self.parts]
         home = next((corpus.url(number) for corpus in corpora if (number := corpus.url_number(request.url)) >= 0), "")
         home = home or guess_url(corpora, request.url)
@@ -355,14 +355,14 @@ class Whole:
             yield from about["anchors_in"]
 
     def _only_lists(self, url: str) -> bool:
-        """Return whether the index takes a page for one that only lists others."""
+        """Return whether the index treats a page as a mere list."""
         try:
             return self.related_pages.index.only_lists(url)
         except KinError:
             return False
 
     def without_path(self, message: str) -> str:
-        """Return a message for those who ask, who may not need to know where the collection lies."""
+        """Return an error's message for clients, without the path of the collection."""
         if not self._hide_path:
             return message
         for part in self.parts:
