@@ -27,6 +27,8 @@ from pagekin.store import KinWriter, Names, Storage, Workspace, join_names, pack
 
 _SAMPLE = 1024
 """Addresses of each group of parts by which ranges are chosen."""
+RANGE_ADDRESSES = 200_000
+"""Addresses of captures that are worth a range: rounds of letters between small ones take longer than they do."""
 
 
 class PartNames(NamedTuple):
@@ -119,12 +121,14 @@ def list_parts(task: Task) -> dict[str, Any]:
     task.send("captures", [joined])
     task.send("sample", [hypertext.sample_addresses(joined.names, _SAMPLE)])
     task.send("about", [About.of(whole)])
-    return {}
+    return {"addresses": len(joined.names.offsets) - 1}
 
 
 def choose_ranges(task: Task) -> dict[str, Any]:
-    """Choose ranges that hold about as many addresses."""
-    ranges = hypertext.choose_ranges(task.receive("list", "sample", Names, to=0), task.work.shards)
+    """Choose ranges that hold about as many addresses: one for each shard, or fewer if there are few addresses."""
+    addresses = sum(task.result("list", number)["addresses"] for number in range(task.work.shards))
+    count = min(task.work.shards, -(-addresses // RANGE_ADDRESSES))
+    ranges = hypertext.choose_ranges(task.receive("list", "sample", Names, to=0), count)
     abouts = task.receive("list", "about", About, to=0)
     task.send("about", [About.of(hypertext.sum_abouts(about.said() for about in abouts))])
     return {"ranges": [name.decode("latin-1") for name in ranges]}
@@ -143,8 +147,12 @@ def spread_captures(task: Task) -> dict[str, Any]:
 
 
 def join_captures(task: Task) -> dict[str, Any]:
-    """Join the captures of a range of addresses."""
-    task.send("captures", [hypertext.join_captures(task.receive("spread", "captures", Captures))])
+    """Join the captures of a range of addresses; where there is one range, nobody has spread them."""
+    if _range_starts(task):
+        captures = task.receive("spread", "captures", Captures)
+    else:
+        captures = task.receive("list", "captures", Captures, to=0)
+    task.send("captures", [hypertext.join_captures(captures)])
     return {}
 
 
@@ -171,13 +179,15 @@ def _state(task: Task, round_name: str, kind: type[Any]) -> Any:
 
 
 def choose_pages(task: Task) -> dict[str, Any]:
-    """Run a round in which ranges choose their pages and aliases."""
+    """Run a round in which ranges choose their pages and aliases; a range that is alone runs all of them."""
     starts = _range_starts(task)
     count, before = len(starts) + 1, f"choose.{task.round - 1}"
     tally = sum(task.result(before, number)["tally"] for number in range(count)) if task.round else 0
     state = _state(task, before, ChoiceState) if task.round else hypertext.begin_choice()
-    ranges = Ranges(task.number, tuple(starts))
-    made = hypertext.advance_choice(_captures(task), state, _inbox(task, "choose", count), tally, ranges)
+    ranges, captures = Ranges(task.number, tuple(starts)), _captures(task)
+    made = hypertext.advance_choice(captures, state, _inbox(task, "choose", count), tally, ranges)
+    while count == 1 and not made.done:
+        made = hypertext.advance_choice(captures, made.state, list(made.letters.values()), made.tally, ranges)
     return _run_round(task, made, count)
 
 

@@ -181,7 +181,8 @@ def _merge_corpora(work: ShardWork, engine: StageRunner) -> None:
     wait = engine.start("whole", [0]) if work.recipe.clusters else None
     engine.run("list", shards)
     ranges = range(len(engine.run("ranges", [0])[0]["ranges"]) + 1)
-    engine.run("spread", shards)
+    if len(ranges) > 1:
+        engine.run("spread", shards)
     engine.run("captures", ranges)
     _run_rounds("choose", ranges, engine)
     engine.run("chosen", ranges)
