@@ -16,7 +16,14 @@ from pathlib import Path
 from meter import processor_seconds
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import build_collection, compact_collection, update_collection
+from pagekin.engines import (
+    build_collection,
+    compact_collection,
+    compare_first,
+    first_related,
+    sample_questions,
+    update_collection,
+)
 from pagekin.hypertext import ReadPlan, read_keeping
 from pagekin.sources import Limits, Page, plan_units, read_unit
 
@@ -30,6 +37,7 @@ def main() -> None:
     parser.add_argument("--share", type=float, default=0.01, help="of the pages that are added")
     parser.add_argument("--no-clusters", action="store_true", help="make no clusters, names and labels")
     parser.add_argument("--way", choices=["merge", "auto", "delta"], default="auto", help="how the update is made")
+    parser.add_argument("--questions", type=int, default=200, help="pages that are asked about to measure drift")
     options = parser.parse_args()
     clusters = None if options.no_clusters else ClusterSettings()
 
@@ -40,14 +48,18 @@ def main() -> None:
         folder = Path(name)
         old, new = divide(options.sources, folder, options.share)
         build([new], folder / "warm.kin", keep=True)
+        living = folder / "living.kin"
         spent = {
-            "build of the old pages, parts kept": measure(lambda: build([old], folder / "living.kin", keep=True)),
-            "update by the new pages": measure(
-                lambda: update_collection(folder / "living.kin", [str(new)], way=options.way)
-            ),
-            "compact": measure(lambda: compact_collection(folder / "living.kin")),
+            "build of the old pages, parts kept": measure(lambda: build([old], living, keep=True)),
+            "update by the new pages": measure(lambda: update_collection(living, [str(new)], way=options.way)),
+        }
+        asked = sample_questions(living, options.questions)
+        before = first_related(living, asked)
+        spent |= {
+            "compact": measure(lambda: compact_collection(living)),
             "build of all pages": measure(lambda: build([old, new], folder / "fresh" / "living.kin", keep=False)),
         }
+        drift = compare_first(before, first_related(living, asked))
         same = files(folder / "living.kin") == files(folder / "fresh" / "living.kin")
         kept = read_keeping(folder / "living.kin").bytes_on_disk
         proper = sum(map(len, files(folder / "fresh" / "living.kin").values()))
@@ -56,6 +68,10 @@ def main() -> None:
         print(f"{what:36} {seconds:8.1f} s of processor time  {seconds / spent['build of all pages']:6.1%}")
     print(
         f"{pages:,} pages: the collection has {proper / pages:,.0f} bytes a page, kept parts {kept / pages:,.0f} more"
+    )
+    print(
+        f"drift: of the first ten related pages {drift.overlap:.1%} are the same after compact; all of them for "
+        f"{drift.same:,} of {drift.questions:,} pages, at worst {drift.worst:.0%}"
     )
     print(f"after compact, all files are {'the same' if same else 'NOT the same'} as those of the fresh build")
 

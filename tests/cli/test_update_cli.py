@@ -59,6 +59,10 @@ def test_a_delta_says_what_stays_and_erase_what_it_writes_again(archives: list[s
     done = pagekin("update", kin, "--remove", f"{SEA}krill", "--delta", "--workers", "1")
     assert "the update was put into a delta" in done.stdout and "as was asked for" in done.stdout
     assert f"pagekin update {kin} --erase" in " ".join(done.stdout.split())
+    told = " ".join(pagekin("info", kin, "--drift", "--workers", "1").stdout.split())
+    assert "words are weighed as of then. 1 pages have come, changed or gone since, 25.0 %" in told
+    assert "an update makes all anew when it would have more than 20 %" in told and "--erase" in told
+    assert "of the first ten related pages" in told
     done = pagekin("update", kin, "--erase", "--workers", "1")
     assert "erased: all files of the collection and 1 of its parts were written again" in done.stdout
     done = pagekin("update", kin, archives[1], "--merge", "--workers", "1")

@@ -12,7 +12,16 @@ import pagekin
 import pagekin.errors
 from pagekin.bags import Strategy
 from pagekin.collection import Collection
-from pagekin.engines import UpdateReport, build_collection, check_delta, compact_collection
+from pagekin.engines import (
+    UpdateReport,
+    build_collection,
+    check_delta,
+    compact_collection,
+    compare_first,
+    first_related,
+    measure_drift,
+    sample_questions,
+)
 from pagekin.hypertext import Corpus, OptOuts, ReadPlan
 from pagekin.similarity import RelatedIndex
 from pagekin.sources import demo_pages
@@ -255,3 +264,38 @@ def test_small_updates_of_large_collections_are_deltas_by_themselves(
     monkeypatch.setattr("pagekin.engines.update.LARGEST_SHARE", 0.2)
     report = update(sea, archive(sea.parent, "on.warc", [record(f"{SEA}eels", html, FIRST)]))
     assert report.way == "merge" and "are the most for a delta" in report.reason
+
+
+def test_drift_is_the_difference_that_compact_would_make_and_nothing_is_stored(tmp_path: Path) -> None:
+    kin = tmp_path / "living.kin"
+    build([archive(tmp_path, "0.warc", [record(page.url, page.html, FIRST) for page in TINY[:14]])], kin)
+    assert measure_drift(kin).overlap == 1, "there is no delta"
+    more = [record(page.url, page.html + b"<p>feathers and teeth", "2021-01-01T00:00:00Z") for page in TINY[10:]]
+    assert update(kin, archive(tmp_path, "1.warc", more), way="delta").delta
+    state = {file: file.stat().st_mtime_ns for file in kin.rglob("*")}
+    drift = measure_drift(kin, questions=12)
+    assert {file: file.stat().st_mtime_ns for file in kin.rglob("*")} == state
+    asked = sample_questions(kin, 12)
+    before = first_related(kin, asked)
+    compact_collection(kin)
+    assert drift == compare_first(before, first_related(kin, asked))
+    assert drift.questions == 12 and 0 < drift.overlap < 1
+
+
+def test_hosts_of_which_so_many_pages_are_kept_are_chosen_from_anew(tmp_path: Path) -> None:
+    kin = tmp_path / "few.kin"
+    build([archive(tmp_path, "0.warc", [record(page.url, page.html, FIRST) for page in TINY[:8]])], kin, max_per_host=6)
+    more = archive(tmp_path, "1.warc", [record(page.url, page.html, FIRST) for page in TINY[8:]])
+    report = update(kin, more, way="delta")
+    assert report.way == "merge" and "6 pages of each host" in report.reason
+
+
+def test_a_delta_without_pages_hides_what_was_removed(tmp_path: Path) -> None:
+    pages = {name: f"<title>{name}</title><p>All {name} swim below the thick ice." for name in ("eels", "cod", "tuna")}
+    source = archive(tmp_path, "sea.warc", [record(f"{SEA}{name}", html, FIRST) for name, html in pages.items()])
+    build_to_search([source], tmp_path / "sea.kin")
+    update(tmp_path / "sea.kin", remove=[f"{SEA}eels"], way="delta")
+    with pagekin.open(tmp_path / "sea.kin") as index:
+        assert len(index) == 2
+        assert [hit.url for hit in index.search("eels", ask=0)] == []
+        assert [hit.url for hit in index.related(f"{SEA}cod")] == [f"{SEA}tuna"]

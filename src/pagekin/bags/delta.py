@@ -32,7 +32,7 @@ from pagekin.bags.link_pairs import DocumentLinks, find_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw, keep_bags
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.visits import VisitingLinks, Visits, make_visits, reduce_visits
+from pagekin.bags.visits import VisitingLinks, Visits, WindowsInPieces, read_windows
 from pagekin.bags.weighing import Presentation, weigh
 from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus, DecodedPage, host_of, sites_of_urls
@@ -117,7 +117,7 @@ class BaseReader:
 
     def visits(self, pages: npt.NDArray[np.int64], is_target: npt.NDArray[np.bool_]) -> Visits:
         """Return the links of some pages to the addresses that `is_target` marks, with the words around them."""
-        from pagekin.bags._kernels.keep import KeptWords, keep_words
+        from pagekin.bags._kernels.keep import IN_CRUMBS, KeptWords, keep_words
 
         corpus, strategy = self.corpus, self.strategy
         words = make_vocabulary(corpus, strategy)
@@ -126,7 +126,7 @@ class BaseReader:
         sites = None if strategy.anchors.within_site else sites_of_urls(corpus.urls)[0]
         page_url = np.asarray(corpus.pages.url, dtype=np.int64)
         page_host = np.asarray(corpus.pages.host)
-        every = []
+        every = WindowsInPieces(strategy)
         for streams, anchors, links in self._read(pages):
             kept = KeptWords(
                 words=np.empty(len(streams.words), dtype=np.int32),
@@ -135,7 +135,7 @@ class BaseReader:
                 spans=np.empty((len(links.targets), 4), dtype=np.int32),
             )
             keep_words(streams, DecodedPage.for_longest(streams), anchors._replace(uses=links.uses), rules, kept)
-            some = np.flatnonzero(is_target[links.targets])
+            some = np.flatnonzero(is_target[links.targets] & (kept.spans[:, 1] != IN_CRUMBS))
             of_page = np.repeat(np.arange(len(links.pages)), np.diff(links.offsets))[some]
             sources = page_url[links.pages[of_page]]
             counts = kept.spans[some, 1] >= 0
@@ -146,8 +146,8 @@ class BaseReader:
                 of_page, counts,
             )  # fmt: skip
             if len(some):
-                every.append(reduce_visits([make_visits(corpus, strategy, words, kept, visiting)], strategy))
-        return reduce_visits(every, strategy)
+                every.add(read_windows(strategy, words, kept, visiting, len(links.pages)))
+        return every.visits(corpus, words)
 
     def _read(self, pages: npt.NDArray[np.int64]) -> Iterator[tuple[Any, "Anchors", PageLinks]]:
         """Yield the streams of some pages, their anchors, and what these are."""
@@ -185,8 +185,8 @@ def epoch_in(corpus: Corpus, base: Kin) -> tuple[Array, Array, Array]:
     epoch, known = EpochColumns.of(base), RaggedBytes.of(base, "url")
 
     def here(urls: Array) -> npt.NDArray[np.uint32]:
-        found = [number for url in urls.tolist() if (number := corpus.urls.find(known[url])) >= 0]
-        return np.array(sorted(found), np.uint32)
+        found = corpus.urls.find_all([known[url] for url in urls.tolist()])
+        return np.sort(found[found >= 0]).astype(np.uint32)
 
     return here(epoch.furniture), np.asarray(epoch.navigation), here(epoch.lists)
 
@@ -278,7 +278,7 @@ def _put_links(
     """
     bags, links, known = Bags(base), LinkColumns.of(base), RaggedBytes.of(base, "url")
     count = len(bags)
-    in_base = np.array([known.find(corpus.urls[url]) for url in urls.tolist()], np.int64)
+    in_base = known.find_all([corpus.urls[url] for url in urls.tolist()])
     place = np.minimum(np.searchsorted(bags.urls, hidden), count - 1)
     replaced = place[np.asarray(bags.urls)[place] == hidden].astype(np.int64)
     by = np.full(count, NOWHERE, np.int64)
@@ -290,8 +290,8 @@ def _put_links(
     targets, place = np.unique(found[0], return_inverse=True)
     number = np.full(len(corpus.urls), -1, np.int64)
     number[urls] = count + np.arange(len(urls))
-    for url in targets[number[targets] < 0].tolist():
-        at = known.find(corpus.urls[url])
+    others = targets[number[targets] < 0].tolist()
+    for url, at in zip(others, known.find_all([corpus.urls[url] for url in others]).tolist(), strict=True):
         document = bags.document(at) if at >= 0 else -1
         number[url] = document if document >= 0 and stays[document] else -1
     to = number[targets][place] if len(targets) else found[0]

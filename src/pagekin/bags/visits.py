@@ -104,17 +104,85 @@ class VisitingLinks(NamedTuple):
     counts: npt.NDArray[np.bool_]
 
 
+class Windows(NamedTuple):
+    """Links with the words around them, by the numbers of one corpus: in the order of targets, citing addresses and places."""
+
+    targets: npt.NDArray[np.int64]
+    sources: npt.NDArray[np.int64]
+    hosts: npt.NDArray[np.uint64]
+    places: npt.NDArray[np.int64]
+    keys: npt.NDArray[np.uint64]
+    spans: npt.NDArray[np.int64]
+    """(links, 4)"""
+    offsets: npt.NDArray[np.int64]
+    """(links + 1): where the words of each link begin."""
+    words: npt.NDArray[np.int32]
+
+    def take(self, rows: Array) -> "Windows":
+        """Return some of the links, in an order."""
+        sizes = np.diff(self.offsets)[rows]
+        return Windows(
+            *(column[rows] for column in self[:6]), np.append(0, np.cumsum(sizes)),
+            self.words[row_entries(self.offsets, np.asarray(rows, np.int64))],
+        )  # fmt: skip
+
+    def citations(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return (the different targets, how many addresses cite each)."""
+        first = np.ones(len(self.targets), np.bool_)
+        first[1:] = (np.diff(self.targets) != 0) | (np.diff(self.sources) != 0)
+        return np.unique(self.targets[first], return_counts=True)
+
+
+class WindowsInPieces:
+    """Windows of many batches of pages, of which those are left that a strategy needs; each page is in one batch."""
+
+    def __init__(self, strategy: Strategy) -> None:
+        self._strategy = strategy
+        self._pieces: list[Windows] = []
+        self._cited: list[tuple[Array, Array]] = []
+
+    def add(self, windows: Windows) -> None:
+        """Take the windows of a batch."""
+        self._cited.append(windows.citations())
+        self._pieces.append(windows.take(np.flatnonzero(_needed_of(windows, self._strategy))))
+
+    def visits(self, corpus: Corpus, words: Vocabulary) -> Visits:
+        """Return all of them as visits."""
+        if not self._pieces:
+            return reduce_visits([], self._strategy)
+        columns = [np.concatenate(column) for column in zip(*(piece[:6] for piece in self._pieces), strict=True)]
+        sizes = np.concatenate([np.diff(piece.offsets) for piece in self._pieces])
+        joined = Windows(
+            *columns, np.append(0, np.cumsum(sizes)), np.concatenate([piece.words for piece in self._pieces])
+        )
+        joined = joined.take(np.lexsort((joined.places, joined.sources, joined.targets)))
+        urls, place = np.unique(np.concatenate([urls for urls, _counts in self._cited]), return_inverse=True)
+        counts = np.bincount(place, np.concatenate([counts for _urls, counts in self._cited]), len(urls))
+        packed = _pack_windows(corpus, words, joined, (urls, counts.astype(np.int64)))
+        return reduce_visits([packed], self._strategy)
+
+
+def _needed_of(windows: Windows, strategy: Strategy) -> npt.NDArray[np.bool_]:
+    return _needed(windows.targets, windows.sources, windows.keys, strategy)
+
+
 def make_visits(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: VisitingLinks
 ) -> Visits:
     """Return all of some links as visits."""
+    windows = read_windows(strategy, words, kept, links, len(corpus))
+    return _pack_windows(corpus, words, windows, windows.citations())
+
+
+def read_windows(strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: VisitingLinks, pages: int) -> Windows:
+    """Return some links with the words around them; `pages` is more than the number of any page."""
     from pagekin.bags._kernels.keep import LEFT_OUT
     from pagekin.bags._kernels.merge import hash_links
 
     keys = np.zeros(len(links.anchors), np.uint64)
     counted = np.flatnonzero(links.counts)
     found = np.empty(len(counted), np.uint64)
-    hash_links(links.anchors[counted], links.pages[counted], _by_page(links, len(corpus)), kept, words.hashes, found)
+    hash_links(links.anchors[counted], links.pages[counted], _by_page(links, pages), kept, words.hashes, found)
     keys[counted] = found
     order = np.lexsort((links.places, links.sources, links.targets))
     spans = kept.spans[links.anchors].astype(np.int64)
@@ -127,28 +195,33 @@ def make_visits(
     spans[~links.counts, 1] = LEFT_OUT
     ends = np.cumsum(sizes[order])
     entries = np.repeat(begins[order] - (ends - sizes[order]), sizes[order]) + np.arange(int(sizes.sum()))
-    around = kept.words[entries]
-    in_use = distinct(around)
+    return Windows(
+        links.targets[order], links.sources[order], links.hosts[order], links.places[order], keys[order], spans[order],
+        np.append(0, ends), kept.words[entries],
+    )  # fmt: skip
+
+
+def _pack_windows(corpus: Corpus, words: Vocabulary, windows: Windows, cited: tuple[Array, Array]) -> Visits:
+    """Return links with the words around them as visits, given all addresses that are cited, and by how many."""
+    in_use = distinct(windows.words)
     in_use = in_use[np.argsort(words.hashes[in_use])]
     number = np.zeros(len(words.hashes), np.uint32)
     number[in_use] = np.arange(len(in_use))
-    targets, target = np.unique(links.targets[order], return_inverse=True)
-    sources, first, source = np.unique(links.sources[order], return_index=True, return_inverse=True)
-    pairs = distinct(target * len(sources) + source)
+    sources, first, source = np.unique(windows.sources, return_index=True, return_inverse=True)
     return Visits(
-        *_strings(corpus.urls, targets),
-        np.bincount(pairs // max(len(sources), 1), minlength=len(targets)),
+        *_strings(corpus.urls, cited[0]),
+        cited[1],
         *_strings(corpus.urls, sources),
-        links.hosts[order][first],
+        windows.hosts[first],
         words.hashes[in_use],
         *_strings(corpus.terms, words.shown[in_use]),
-        target.astype(np.uint32),
+        np.searchsorted(cited[0], windows.targets).astype(np.uint32),
         source.astype(np.uint32),
-        links.places[order].astype(np.uint32),
-        keys[order],
-        spans[order].astype(np.int32).reshape(-1),
-        number[around],
-        np.append(0, ends),
+        windows.places.astype(np.uint32),
+        windows.keys,
+        windows.spans.astype(np.int32).reshape(-1),
+        number[windows.words],
+        windows.offsets,
     )
 
 

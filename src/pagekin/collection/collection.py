@@ -54,7 +54,7 @@ class Collection:
         if shards := kin.facts.get(SHARDS):
             raise in_shards_error(path, len(shards))
         self.corpus, delta = open_with_delta(kin)
-        self.delta = DeltaPart(self, delta) if delta else None
+        self.delta = None if delta is None else DeltaPart(self, delta)
         """The delta: what was updated since the collection was last built as a whole."""
         self._companions: dict[Any, Any] = {}
         self._raw_hits: dict[int, Hit] = {}

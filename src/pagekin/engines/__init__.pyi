@@ -2,8 +2,9 @@
 
 from .cluster_costs import ClusterCosts, divide_costs, usual_costs
 from .costs import BuildCosts, estimate_costs
-from .delta import DeltaReport, check_delta
+from .delta import LARGEST_SHARE, DeltaReport, check_delta
 from .division import Census
+from .drift import Drift, compare_first, first_related, measure_drift, sample_questions
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
 from .local import BuildRecipe, BuildReport, build_collection, cluster_collection, index_collection, label_collection
 from .local_shards import build_shards
@@ -14,6 +15,7 @@ from .targets import build_here
 from .update import UpdateReport, compact_collection, update_collection
 
 __all__ = [
+    "LARGEST_SHARE",
     "LEAVES",
     "BuildCosts",
     "BuildRecipe",
@@ -23,6 +25,7 @@ __all__ = [
     "ClusterCosts",
     "ClusterPlan",
     "DeltaReport",
+    "Drift",
     "LeafBuilder",
     "LeafPlan",
     "LeafSite",
@@ -38,12 +41,16 @@ __all__ = [
     "check_shards",
     "cluster_collection",
     "compact_collection",
+    "compare_first",
     "divide_costs",
     "estimate_costs",
+    "first_related",
     "index_collection",
     "label_collection",
     "lock_folder",
+    "measure_drift",
     "require_room",
+    "sample_questions",
     "shard_collection",
     "update_collection",
     "usual_costs",

@@ -123,7 +123,8 @@ class DeltaMaker:
         facts = self._widen(narrow, visits, called, writer)
         corpus = Corpus(writer.view(facts))
         mine = np.zeros(len(corpus.urls), np.bool_)
-        mine[[place for place in map(corpus.urls.find, touched.names) if place >= 0]] = True
+        places = corpus.urls.find_all(touched.names)
+        mine[places[places >= 0]] = True
         if not bool(mine[np.asarray(corpus.pages.url)].all()):
             raise NotInDeltaError("pages are there again that were not")
         facts["shard"] = {
@@ -199,21 +200,26 @@ class DeltaMaker:
 
     def _names_of(self, moved: set[int]) -> set[bytes]:
         """Return addresses of the base with their other names."""
-        return {
-            name
-            for number in moved
-            for name in (self.corpus.urls[number], *(alias.encode() for alias in self.corpus.aliases_of(number)))
-        }
+        numbers = np.array(sorted(moved), np.int64)
+        names, homes = (np.asarray(one) for one in self.corpus.aliases())
+        others = names[np.isin(homes, numbers)]
+        return {self.corpus.urls[number] for number in (*numbers.tolist(), *others.tolist())}
 
     def _missing_homes(self, corpus: Corpus) -> set[int]:
         """Return what addresses of a corpus stand for in the base, if the corpus does not know that they stand for another."""
-        found = set()
-        aliases = set(np.asarray(corpus.aliases()[0]).tolist())
-        for number, name in enumerate(corpus.urls):
-            known = self.corpus.urls.find(name) if number not in aliases else -1
-            if known >= 0 and (home := self.corpus.home(known)) != known and name not in self._recorded:
-                found.add(home)
-        return found
+        known = self.corpus.urls.find_all(list(corpus.urls))
+        known[np.asarray(corpus.aliases()[0]).astype(np.int64)] = -1
+        homes = self._homes(known)
+        others = np.flatnonzero((known >= 0) & (homes != known)).tolist()
+        return {int(homes[number]) for number in others if corpus.urls[number] not in self._recorded}
+
+    def _homes(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the addresses of the base that some of its addresses stand for, or themselves."""
+        names, targets = (np.asarray(one).astype(np.int64) for one in self.corpus.aliases())
+        if not len(names):
+            return numbers
+        place = np.minimum(np.searchsorted(names, numbers), len(names) - 1)
+        return np.where(names[place] == numbers, targets[place], numbers)
 
     def _with_homes(self, touched: _Touched, homes: set[int]) -> _Touched:
         """Return what is touched, with some addresses of the base besides: links of touched pages name them otherwise."""
@@ -244,9 +250,8 @@ class DeltaMaker:
             raise NotInDeltaError(f"it touches {len(pages):,} pages, and {most:,} are the most for a delta")
         page_url = np.asarray(self.corpus.pages.url)
         # A page without other names that claims to be another one was not believed.
-        plain = [
-            self.corpus.urls[url] for url in page_url[pages].tolist() if not self.corpus.aliases_of(url)
-        ]  # fmt: skip
+        urls = page_url[pages]
+        plain = [self.corpus.urls[url] for url in urls[~np.isin(urls, self.corpus.aliases()[1])].tolist()]
         picked = pick_records(self.old, touched.names, plain, self.work / f"picked-{attempt}")
         if self.opt_outs:
             picked = leave_out(picked, self.opt_outs, self._folder(f"picked-left-{attempt}"))
@@ -271,13 +276,15 @@ class DeltaMaker:
                 raise NotInDeltaError(f"{corpus.url(name)} stands for another address than before")
         if known := named_in_parts(self.old, fresh):
             raise NotInDeltaError(f"{min(known).decode('utf-8', 'replace')} has another name now")
-        for name, home in zip(*(np.asarray(urls).tolist() for urls in self.corpus.aliases()), strict=True):
-            address = self.corpus.urls[name]
-            if address not in self._recorded and self.corpus.urls[home] not in self._recorded:
-                continue  # nothing is new about it
-            number = corpus.urls.find(address)
+        # Of the base's aliases only those count of which, or of whose pages, something is new.
+        old_names, old_homes = (np.asarray(urls) for urls in self.corpus.aliases())
+        fresh_urls = self.corpus.urls.find_all(sorted(self._recorded))
+        for place in np.flatnonzero(np.isin(old_names, fresh_urls) | np.isin(old_homes, fresh_urls)).tolist():
+            number = corpus.urls.find(self.corpus.urls[int(old_names[place])])
             if number < 0 or corpus.home(number) == number:
-                raise NotInDeltaError(f"{self.corpus.url(name)} does not stand for another address any more")
+                raise NotInDeltaError(
+                    f"{self.corpus.url(int(old_names[place]))} does not stand for another address any more"
+                )
 
     def _compare_sites(self, names: Sequence[bytes]) -> None:
         """Refuse addresses of other sites where the base has one site only, and tells hosts apart, or nothing."""

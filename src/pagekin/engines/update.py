@@ -115,7 +115,7 @@ def update_collection(
     """
     open_kin(path)  # a folder that is no collection is refused, not made
     with KinWriter(path, "pagekin update", memory) as writer:
-        kin, keeping = _open(path)
+        kin, keeping = open_living(path)
         before = open_corpora(path)
         units, again = without_known(plan_units(sources, dict(base_urls or {}), base_url), keeping)
         for name in again:
@@ -126,7 +126,7 @@ def update_collection(
         to_erase = bool(kin.facts.get(DELTA, {}).get("erasable", DELTA in kin.facts))
         if not (units or fresh or expire_before or (erase and to_erase)):
             return report
-        plan = replace(_plan(kin, path, units, workers, memory), opt_outs=wanted, expire_before=expire_before)
+        plan = replace(plan_of(kin, path, units, workers, memory), opt_outs=wanted, expire_before=expire_before)
         try:
             _refuse_delta(plan, kin, keeping, "merge" if erase else way, erase)
             plan = replace(plan, read_already=True)
@@ -175,6 +175,8 @@ def _refuse_delta(plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, er
         raise NotInDeltaError("bytes of what is left out were to be erased" if erase else "this was asked for")
     if SHARDS in kin.facts:
         raise NotInDeltaError("it is in shards")
+    if plan.max_per_host:
+        raise NotInDeltaError(f"it keeps {plan.max_per_host:,} pages of each host, which are chosen among all")
     if plan.all_captures:
         raise NotInDeltaError("every capture is a page by itself")
     if plan.expire_before:
@@ -198,11 +200,11 @@ def compact_collection(
     """Make a collection anew from what it keeps: the same bytes as a build of all its sources with the same settings."""
     open_kin(path)
     with KinWriter(path, "pagekin compact", memory) as writer:
-        kin, keeping = _open(path)
-        return _remake(writer, _plan(kin, path, (), workers, memory), kin, keeping, progress, note)
+        kin, keeping = open_living(path)
+        return _remake(writer, plan_of(kin, path, (), workers, memory), kin, keeping, progress, note)
 
 
-def _open(path: Path) -> tuple[Kin, Keeping]:
+def open_living(path: Path) -> tuple[Kin, Keeping]:
     """Return a collection that is to be made anew, and what it keeps; refuse one that cannot be."""
     kin = open_kin(path)
     keeping = require_keeping(path)
@@ -216,7 +218,7 @@ def _open(path: Path) -> tuple[Kin, Keeping]:
     return kin, keeping
 
 
-def _plan(kin: Kin, path: Path, units: Sequence[Unit], workers: int, memory: MemoryBudget) -> ReadPlan:
+def plan_of(kin: Kin, path: Path, units: Sequence[Unit], workers: int, memory: MemoryBudget) -> ReadPlan:
     """Return the plan that reads some units as the collection's own sources were read, and adds them to what it keeps."""
     facts = kin.facts
     return ReadPlan(

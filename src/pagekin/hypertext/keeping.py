@@ -47,6 +47,7 @@ class _About(msgspec.Struct):
     built: str
     updated: str
     base: tuple[str, ...] = ()
+    made: str = ""
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,8 @@ class Keeping:
     bytes_on_disk: int = 0
     base: tuple[str, ...] = ()
     """Of a collection with a delta, the names of the parts that its base was made of."""
+    made: str = ""
+    """When all of it was last made, by a build, an update without a delta or a compact: that of its epoch, in UTC."""
 
     @property
     def base_parts(self) -> tuple[Path, ...]:
@@ -77,7 +80,7 @@ class Keeping:
         """Return what the list of the parts, which are of this version, is to say about them."""
         said = _About(
             _part_form(), __version__, self.updatable, self.sources, tuple(self.opt_outs.as_list()), dict(self.recipe),
-            self.built, self.updated, self.base,
+            self.built, self.updated, self.base, self.made,
         )  # fmt: skip
         told: dict[str, Any] = msgspec.to_builtins(said)
         return told
@@ -98,7 +101,7 @@ def read_keeping(path: Path) -> Keeping:
         raise KinError(f"{path} keeps parts from another version of Pagekin. {renewal(path)}") from None
     return Keeping(
         about.updatable, tuple(kept.paths(path)), about.sources, opt_outs, about.recipe, about.built, about.updated,
-        about.form, kept.bytes_on_disk, about.base,
+        about.form, kept.bytes_on_disk, about.base, about.made or (about.built if about.base else about.updated),
     )  # fmt: skip
 
 
@@ -216,7 +219,7 @@ def keep_parts(
     if updatable or opt_outs:
         now = utc_now()
         built = (before.built if adds else "") or now
-        keeping = Keeping(updatable, (), sources if updatable else (), opt_outs, recipe or {}, built, now)
+        keeping = Keeping(updatable, (), sources if updatable else (), opt_outs, recipe or {}, built, now, made=now)
         writer.keep(keeping.about(), chosen if updatable else [])
     names = sorted({name for source in sources for name in source.names})
     return PartsToMerge(chosen, names, len(set(chosen) - set(whole)))
@@ -230,7 +233,7 @@ def keep_for_delta(
     sources = (*before.sources, *describe_sources(units, True))
     base = before.base or tuple(part.name for part in before.parts)
     keeping = Keeping(
-        True, (), sources, before.opt_outs | opt_outs, recipe, before.built, utc_now(), base=base
+        True, (), sources, before.opt_outs | opt_outs, recipe, before.built, utc_now(), base=base, made=before.made
     )  # fmt: skip
     writer.keep(keeping.about(), [*before.parts, *parts])
 

@@ -49,7 +49,8 @@ def named_in_parts(parts: Sequence[Path], addresses: Collection[bytes]) -> set[b
     known = set[bytes]()
     for part in parts:
         urls = read_strings(part, "urls")
-        known |= {address for address in addresses if address not in known and urls.find(address) >= 0}
+        asked = [address for address in addresses if address not in known]
+        known |= {address for address, place in zip(asked, urls.find_all(asked).tolist(), strict=True) if place >= 0}
     return known
 
 
@@ -75,7 +76,8 @@ def pick_records(
 
 def _mark(urls: RaggedBytes, addresses: Collection[bytes]) -> npt.NDArray[np.bool_]:
     marked = np.zeros(len(urls), np.bool_)
-    marked[[place for place in map(urls.find, addresses) if place >= 0]] = True
+    places = urls.find_all(list(addresses))
+    marked[places[places >= 0]] = True
     return marked
 
 

@@ -32,7 +32,7 @@ def open_corpora(path: str | os.PathLike[str]) -> list[Corpus]:
     if shards := open_shards(kin):
         return [Corpus(shard) for shard in shards]
     base, delta = open_with_delta(kin)
-    return [base, delta] if delta else [base]
+    return [base] if delta is None else [base, delta]  # one without pages hides some
 
 
 def open_with_delta(kin: Kin) -> tuple[Corpus, Corpus | None]:

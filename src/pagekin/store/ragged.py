@@ -10,6 +10,8 @@ from pagekin.store.arrays import Array
 from pagekin.store.folder import Kin
 
 _AT_ONCE = 1 << 16
+_SEARCH_STEPS = 100
+"""Strings that are looked at in the time of one search."""
 
 
 class RaggedBytes:
@@ -55,6 +57,19 @@ class RaggedBytes:
             return -1
         place = at if order is None else int(order[at])
         return place if self[place] == key else -1
+
+    def find_all(self, keys: Sequence[bytes]) -> npt.NDArray[np.int64]:
+        """Return the ids of many keys among the strings, which are sorted; -1 for those that are not there.
+
+        Cost: a search for each key or, where they are many, one pass over all strings.
+        """
+        if len(keys) * _SEARCH_STEPS < len(self):
+            return np.fromiter(map(self.find, keys), np.int64, len(keys))
+        place = dict.fromkeys(keys, -1)
+        for number, string in enumerate(self):
+            if string in place:
+                place[string] = number
+        return np.fromiter(map(place.__getitem__, keys), np.int64, len(keys))
 
     def nearest(self, key: bytes, order: Array | None = None) -> int:
         """Return where `key` would stand among the strings, which are sorted, or whose ids `order` lists so."""
