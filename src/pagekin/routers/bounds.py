@@ -1,4 +1,4 @@
-"""How much a child may answer, by what it was asked: nobody who lies costs more than a moment to read and to refuse."""
+"""Limits on the size of answers, derived from the request: an oversized answer is refused at little cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,21 +13,21 @@ T = TypeVar("T")
 LARGEST_ANSWER = 12 << 20
 """Bytes of any answer, at most."""
 _NODES = 2 << 20
-"""Bytes for routers asked, routers skipped, and what is missing."""
+"""Bytes for the lists of routers asked, routers skipped, and missing answers."""
 _RESULT, _SHOWN, _NODE = 1_000, 4_000, 2_000
-"""Bytes of a result, of one with a piece of its text, and of a node of a tree, on the average."""
+"""Average bytes of a result, of a result with a snippet, and of a node of a tree."""
 _LARGEST_BAG = 2 << 20
 _HARMLESS = 1 << 18
-"""Bytes that are decoded in some milliseconds, whatever they are."""
+"""Bytes that can be decoded in some milliseconds, whatever they contain."""
 _OBJECTS, _VALUES = 20_000, 200_000
-"""Objects and values that are decoded in some tens of milliseconds: enough for all that is told of routers, and for bags."""
+"""Objects and values that can be decoded in some tens of milliseconds: enough for lists of routers, and for bags."""
 _OBJECTS_EACH, _VALUES_EACH = 2, 40
-"""How many more there may be for each result: it stands in a group, which may be its own."""
+"""Additional objects allowed per result: its group, which may be its own."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """How much an answer may be."""
+    """The size limits of an answer."""
 
     size: int
     """In bytes."""
@@ -35,7 +35,7 @@ class Bound:
     values: int = _VALUES
 
     def excess(self, raw: bytes) -> str:
-        """Return what an answer has too much of, or ''; its bytes are counted, since decoding is what costs.
+        """Return which limit an answer exceeds, or ''; counts in the undecoded bytes, since decoding is costly.
 
         Braces, brackets and commas are counted also where they stand in a text: no honest answer has that many.
         """
@@ -69,7 +69,7 @@ def bound_of(operation: str, request: Request) -> Bound:
 
 
 def fit_answer(answer: Answer, bound: Bound) -> Answer:
-    """Cut an answer that is too large for the one who asked.
+    """Cut an answer that is too large for the client.
 
     A child that sends too much must not make its parent look like a liar. Fewer of the nodes that were asked or skipped
     are named; results that are larger than their share lose their copies, then their text, and are dropped at last,

@@ -1,4 +1,4 @@
-"""A child as its router knows it: its label, how it answered so far, and whether it is left alone for a while."""
+"""A child as its router knows it: its label, its past answers, and whether to wait before asking it again."""
 
 import asyncio
 import random
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 _FAILURES = 3
-"""Failures in a row after which a child is left alone for a while."""
+"""Failures in a row after which a child is not asked for a while."""
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 60.0
 _FAIR, _LEAST_FAIR, _SLOWER = 0.5, 0.1, 10
-"""Seconds that a child must have had before it is blamed for giving no answer; less, if that is ten times its usual time."""
+"""Seconds without an answer that count as a failure of the child; less, if that is ten times its usual time."""
 _MARGIN, KEPT = 0.25, 0.3
-"""The share of the time left that a router keeps for itself, and how many seconds of it are enough."""
+"""The share of the remaining time that a router keeps for itself, and the maximum in seconds."""
 
 
 @dataclass
@@ -34,11 +34,11 @@ class Child:
     url: str
     connection: Connection
     max_bytes: int | None = None
-    """How much of its label is wanted; None: all of it."""
+    """The maximum size of its label; None: no limit."""
     published: PublishedLabel = field(default_factory=lambda: PublishedLabel({}))
     """Its label as it came."""
     label: ContentLabel | None = None
-    """The whole of it, which names the leaf if it is a leaf's; None until it has given one."""
+    """Its complete label, naming the leaf if the child is one; None until it has sent one."""
     fresh_at: float | None = None
     """When its label was last known to be fresh, by the monotonic clock."""
     error: str = ""
@@ -48,10 +48,10 @@ class Child:
     _usual: float | None = None
     """Seconds that it takes to answer."""
     _ill: bool = False
-    """Whether it was there when it failed to answer: a label from it does not mend that."""
+    """Whether it was reached when it failed to answer; a label from it does not repair that."""
     _closed_until: float = 0.0
     _hosts: frozenset[str] = frozenset()
-    """Those of pages that its label names."""
+    """The hosts of pages that its label names."""
 
     @property
     def up(self) -> bool:
@@ -71,13 +71,13 @@ class Child:
         return getattr(self.connection.service, "knowledge", None)
 
     def cluster_number(self, cluster: int) -> int:
-        """Return the number of one of its sub-clusters in the label that is here: a label that was cut has others."""
+        """Return the number of one of its sub-clusters in the label held here; a cut label has other numbers."""
         if self.max_bytes is None or self.label is None:
             return cluster
         return next((one.number for one in self.label.clusters if cluster in one.nodes), 0)
 
     def nearness(self, url: str) -> int:
-        """Return how much an address is this child's own: 0 if nothing says so.
+        """Return how strongly an address belongs to this child; 0 if nothing says so.
 
         1 if its label names pages of the host, more if its name is the host or a domain of it, the longer the more: names
         are given by whoever runs the router, labels by the child.
@@ -94,7 +94,7 @@ class Child:
         return self.label is None or bool(self.error) or self.label.waiting > 0
 
     def pause(self) -> float:
-        """Return the seconds for which it is left alone, after too many failures."""
+        """Return the seconds for which it is not asked, after too many failures."""
         return max(0.0, self._closed_until - time.monotonic())
 
     def note_success(self) -> None:
@@ -102,7 +102,7 @@ class Child:
         self.error, self._in_a_row, self._closed_until, self._ill = "", 0, 0.0, False
 
     def note_failure(self, reason: str, ill: bool = False) -> None:
-        """Note that there was none; after some in a row, wait longer and longer before the next try."""
+        """Record a failure; after several in a row, wait longer and longer before the next try."""
         self.error, self._ill = reason, ill
         self.failures += 1
         self._in_a_row += 1
@@ -111,7 +111,7 @@ class Child:
             self._closed_until = time.monotonic() + pause * random.uniform(0.8, 1.2)
 
     def note_late(self, left: float) -> str:
-        """Note that no answer came in the time that was left; return the reason."""
+        """Record that no answer came in time; return the reason."""
         usual = self._usual if self._usual is not None else _FAIR
         if left < min(_FAIR, max(_LEAST_FAIR, _SLOWER * usual)):  # an impatient caller is not its fault
             return f"no answer within {left:.2g} s"
@@ -121,7 +121,7 @@ class Child:
     # -- calls ----------------------------------------------------------------------------------------------------------
 
     async def call(self, operation: str, request: Request, answer: type[T], deadline: float) -> tuple[T, int]:
-        """Return what the child answers and its bytes, or raise a ChildError; `deadline` is the router's own."""
+        """Return the child's answer and its bytes, or raise a ChildError; `deadline` is the router's own."""
         left = time_for_children(deadline)
         try:
             async with asyncio.timeout(left):
@@ -130,7 +130,7 @@ class Child:
             raise ChildError(self.note_late(left)) from None
 
     async def ask(self, operation: str, outgoing: Outgoing, answer: type[T]) -> tuple[T, int]:
-        """Return what the child answers and its bytes, or raise a ChildError; the caller ends what takes too long."""
+        """Return the child's answer and its bytes, or raise a ChildError; the caller cancels calls that take too long."""
         if pause := self.pause():
             raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")
         self.calls += 1

@@ -20,11 +20,11 @@ from pagekin.text import QueryError
 T = TypeVar("T")
 _RETRY_AFTER = 0.05
 _REFUSALS = (400, 404, 413)
-"""What a healthy child answers that does not take the request or does not know the page."""
+"""Status codes of a healthy child that refuses the request or does not know the page."""
 
 
 class ChildError(Exception):
-    """A child gave no answer; the message says why. `reached` tells whether it was there at all."""
+    """A child gave no answer; the message says why. `reached` says whether it was reached at all."""
 
     def __init__(self, message: str, reached: bool = True) -> None:
         super().__init__(message)
@@ -32,11 +32,11 @@ class ChildError(Exception):
 
 
 class NotReadyError(ChildError):
-    """A child is there, but has no label yet."""
+    """A child was reached, but has no label yet."""
 
 
 class RefusedError(ChildError):
-    """A child is there, but does not take the request."""
+    """A child was reached, but refuses the request."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Outgoing:
 
 
 class HttpConnection:
-    """The way to a child at an address."""
+    """The connection to a child at an address."""
 
     def __init__(self, client: HttpClient, url: str) -> None:
         self._client, self._url = client, url.rstrip("/")
@@ -109,7 +109,7 @@ class HttpConnection:
 
 
 class DirectConnection:
-    """The way to a child in the same process: no bytes travel, and nothing is decoded."""
+    """The connection to a child in the same process: nothing is encoded or sent."""
 
     def __init__(self, service: Service) -> None:
         self.service = service
@@ -145,11 +145,11 @@ class DirectConnection:
 
 
 Connection = HttpConnection | DirectConnection
-"""The way to a child."""
+"""The connection to a child."""
 
 
 def cut_to(label: labels.ContentLabel, most: int) -> tuple[labels.ContentLabel, PublishedLabel]:
-    """Return a label cut to so many bytes, for a parent that asks for less of it, whole and in parts."""
+    """Return a label cut to this many bytes, for a parent that asks for less, whole and in parts."""
     cut = labels.cut_label(label, labels.LabelBudget(clusters=labels.ROUTER_CLUSTERS, bytes=most))
     return cut, PublishedLabel(labels.label_parts(cut))
 

@@ -17,9 +17,9 @@ from pagekin.routers.reach import Target
 from pagekin.routers.trust import believable
 
 _WALKERS = ThreadPoolExecutor(2, "walk")
-"""Threads that ask services in this process. More of them would only wait for each other."""
+"""Threads that ask services in this process; more would only wait for each other."""
 _STUCK = 0.25
-"""Seconds after which a second thread helps to ask them: one collection on a slow disk does not stop all."""
+"""Seconds after which a second thread helps, so that one collection on a slow disk does not block all."""
 _SAME_TIME = 0.01
 """Seconds for which a request that goes to one service after another keeps its deadline."""
 T = TypeVar("T")
@@ -38,13 +38,13 @@ class ChildAnswer(msgspec.Struct, Generic[T], frozen=True):
 
 
 class Watch(Protocol[Noted]):
-    """What is asked of targets one after another may depend on what those before have answered."""
+    """Requests to targets one after another, each of which may depend on earlier answers."""
 
     def request(self, target: Target) -> Request | None:
-        """Return what a target is asked, or None if it need not be."""
+        """Return the request for a target, or None if it need not be asked."""
 
     def note(self, answer: Noted) -> None:
-        """Take note of what a target answered."""
+        """Record a target's answer."""
 
 
 class FanOut:
@@ -54,7 +54,7 @@ class FanOut:
         self.name, self.mark = name, mark
 
     def why_stopped(self, request: Request) -> str:
-        """Return why a request goes no further, or an empty text: it came around, or passed too many routers."""
+        """Return why a request stops here: it came back in a loop, or passed too many routers; '' if it goes on."""
         loop = self.mark in request.visited
         if not loop and request.hops:
             return ""
@@ -64,7 +64,7 @@ class FanOut:
         return f"{self.name}: too many routers on the way, {' > '.join(way)}"
 
     def onward(self, request: R, **changes: Any) -> R:
-        """Return a request as it goes on to children."""
+        """Return a request as it is sent on to children."""
         return msgspec.structs.replace(
             request, hops=request.hops - 1, visited=(*request.visited, self.mark)[-32:], **changes
         )
@@ -130,7 +130,7 @@ class FanOut:
         answers: dict[Target, ChildAnswer[T]],
         walk_near: Callable[[], None] | None,
     ) -> None:
-        """Put what targets answer to `requests` into `answers`, while a thread asks those in this process.
+        """Collect the targets' answers to `requests` in `answers`, while a thread asks those in this process.
 
         One timer serves all targets, as hundreds would cost too much.
         """

@@ -1,4 +1,4 @@
-"""A service over HTTP: one table of operations, each by POST as JSON and by GET where an address says it all.
+"""A service over HTTP: one table of operations, each by POST as JSON, and by GET if a URL can hold the request.
 
 Described at /schema/openapi.json.
 """
@@ -31,15 +31,15 @@ T = TypeVar("T")
 HttpRequest = Request[Any, Any, Any]
 LARGEST_REQUEST = 4 << 20
 SERVED, PATH_PREFIX = "pagekin.served", "pagekin.prefix"
-"""Where a request's scope holds the service that it is for, and the path below which that is served."""
+"""Keys of a request's scope: its service, and the path below which that is served."""
 _MOST_CUT = 16
-"""Sizes in which a label is kept for parents that ask for less of it."""
+"""How many cut sizes of a label are cached for parents that ask for less."""
 WIRE = "application/vnd.pagekin.label+zstd"
 _log = logging.getLogger("pagekin.routers")
 
 
 class Served:
-    """A service as it is served: with its metrics, and its label in the sizes that parents ask for."""
+    """A service with its metrics, and its label in the sizes that parents ask for."""
 
     def __init__(self, service: Service, one_of_several: bool = False) -> None:
         self.service = service
@@ -63,7 +63,7 @@ class Served:
         return self._cut[max_bytes][1]
 
     async def timed(self, operation: str, answer: Coroutine[Any, Any, T]) -> T:
-        """Return what a service answers; note its time and status in the metrics."""
+        """Return a service's answer; record its time and status in the metrics."""
         started, status = time.perf_counter(), 500
         try:
             found = await answer
@@ -77,7 +77,7 @@ class Served:
 
 
 def served(scope: Any) -> Served:
-    """Return the service that a request is for: whoever takes requests in has put it into the scope."""
+    """Return the service that a request is for, which the front application put into its scope."""
     found: Served = scope[SERVED]
     return found
 
@@ -88,7 +88,7 @@ async def label(
     form: Annotated[str, Parameter(pattern="^(json|sexpr|wire)$")] = "json",
     max_bytes: Annotated[int | None, Parameter(ge=1, le=32_000_000, description="Of the whole label as JSON.")] = None,
 ) -> Response[bytes]:  # fmt: skip
-    """Return the content label, whole or what one abstraction function needs; fresh by its ETag.
+    """Return the content label, whole or one abstraction function's part, unless the ETag is current.
 
     With `max_bytes` it is cut to that size, from what the label tells; one parent may ask for less than another.
     """
@@ -128,7 +128,7 @@ async def prometheus(scope: Scope) -> str:
 
 @post("/refresh", status_code=202)
 async def refresh(scope: Scope) -> dict[str, str]:
-    """Ask the children at once whether their labels changed."""
+    """Fetch changed labels of the children now."""
     woken = served(scope).service.wake()
     return {"detail": "children are being asked" if woken else "a leaf has no children"}
 
@@ -210,7 +210,7 @@ def _error_body(status: int, detail: str) -> bytes:
 
 
 def _explain(error: Exception, here: Served | None, asked: str) -> tuple[int, str]:
-    """Return the status and the reason of an error: one that nobody expected is ours, unless a collection is damaged."""
+    """Return the status and the reason of an error; an unexpected one is ours, unless a collection is damaged."""
     if isinstance(error, QueryError | ServiceError):
         return getattr(error, "status", 400), str(error)
     _log.error(asked, exc_info=error)
@@ -218,24 +218,24 @@ def _explain(error: Exception, here: Served | None, asked: str) -> tuple[int, st
 
 
 def _refuse(_request: HttpRequest, error: HTTPException) -> Response[dict[str, Any]]:
-    """Answer a request that breaks the rules of the operations with what is wrong."""
+    """Answer an invalid request with what is wrong."""
     extra = {"extra": error.extra} if error.extra else {}
     return Response({"status_code": error.status_code, "detail": error.detail, **extra}, status_code=error.status_code)
 
 
 def _answer_error(request: HttpRequest, error: Exception) -> Response[dict[str, Any]]:
-    """Answer a question that cannot be answered with the reason."""
+    """Answer a question that cannot be answered, giving the reason."""
     here: Served | None = request.scope.get(SERVED)  # type: ignore[assignment]  # a key of our own
     status, detail = _explain(error, here, f"{request.method} {request.url.path}")
     return Response({"status_code": status, "detail": detail}, status_code=status)
 
 
 HTTP_ERRORS: dict[Any, Any] = {HTTPException: _refuse, Exception: _answer_error}
-"""What is answered when something goes wrong: always JSON with a `detail`."""
+"""Error answers: always JSON with a `detail`."""
 
 
 def router_app(handlers: Sequence[Any] = (), errors: Mapping[Any, Any] = HTTP_ERRORS, **more: Any) -> Litestar:
-    """Return the application of any service, with more routes: which service a request is for stands in its scope."""
+    """Return the application for any service, with additional routes; a request's scope names its service."""
     return Litestar(
         route_handlers=[*HANDLERS, *handlers],
         openapi_config=OpenAPIConfig(

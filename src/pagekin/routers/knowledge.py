@@ -1,4 +1,4 @@
-"""What a router knows: its children's labels, kept fresh, and its own, made of them."""
+"""What a router knows: its children's labels, kept fresh, and its own label, made from them."""
 
 import asyncio
 import random
@@ -32,7 +32,7 @@ from pagekin.routers.routing import RoutingTable
 from pagekin.text import NearWords
 
 _ONE_AT_A_TIME = threading.Lock()
-"""Labels are made one after another: each takes a whole core."""
+"""Labels are made one at a time, because each takes a whole core."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class RouterSettings:
     """The settings of a router."""
 
     refresh: float = 60.0
-    """Seconds after which children are asked whether their labels changed."""
+    """Seconds between two checks for changed labels."""
     patience: float = 2.0
     """Seconds after which a child without a label is tried again."""
     settle: float = 15.0
@@ -50,17 +50,17 @@ class RouterSettings:
     budget: LabelBudget = field(default_factory=lambda: LabelBudget(clusters=ROUTER_CLUSTERS))
     added: tuple[AddedTerm, ...] = ()
     child_bytes: int | None = None
-    """The most bytes of each child's label that it asks for; None: all."""
+    """Maximum bytes of each child's label; None: no limit."""
     limits: LabelLimits = field(default_factory=LabelLimits)
     guard: Guard = field(default_factory=Guard)
     cached: float = 3.0
-    """Seconds for which the answer to a query is kept; 0: none is."""
+    """Seconds for which the answer to a query is cached; 0: not at all."""
     most_cached: int = 256
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What follows from the children's labels at one time."""
+    """What a router computed from its children's labels at one time."""
 
     table: RoutingTable
     merged: MergedLabel
@@ -78,7 +78,7 @@ class Snapshot:
 
     @cached_property
     def near_words(self) -> NearWords:
-        """Return the words of the label, the commonest first, to look for some that are spelt alike."""
+        """Return the words of the label, the most common first, as candidates for respelling."""
         counts: Counter[str] = Counter()
         for part in self.label.clusters or (self.label,):
             for term in self.label.rows(part.terms):
@@ -86,7 +86,7 @@ class Snapshot:
         return NearWords(sorted(counts, key=lambda word: (-counts[word], word)))
 
     def respell(self, query: str) -> tuple[str, dict[str, str]]:
-        """Return (a question in which words that no child has are spelt otherwise, these words with their spellings)."""
+        """Return (the question with unknown words respelt, the unknown words with their replacements)."""
         return respell(query, self.table.may_hold, lambda: self.near_words)
 
 
@@ -112,20 +112,20 @@ class Knowledge:
 
     @property
     def ready(self) -> Snapshot:
-        """Return the last snapshot; raise a ServiceError that says whom the router waits for if there is none."""
+        """Return the last snapshot; if there is none, raise a ServiceError that names the missing children."""
         if self.snapshot is None:
             raise ServiceError(f"no child of {self.name} has sent its label yet: {self._waiting_for()}", 503)
         return self.snapshot
 
     @property
     def reach(self) -> Reach:
-        """Return whom the router can ask by now."""
+        """Return the services that the router can ask now."""
         if self._reach is None or not self._reach.is_fresh:
             self._reach = Reach(self)
         return self._reach
 
     def _waiting_for(self) -> str:
-        """Return why each child has given nothing; what they wait for themselves is theirs to say."""
+        """Return why each child has sent no label; what children themselves wait for is not repeated."""
         reasons = {
             child.name: "waits, too" if "503" in child.error else child.error or "not asked yet"
             for child in self.children.values()
@@ -133,7 +133,7 @@ class Knowledge:
         return ", ".join(f"{name} ({reason[:200]})" for name, reason in reasons.items())[:500]
 
     def start(self) -> None:
-        """Begin to ask children for their labels."""
+        """Start fetching the children's labels."""
         self._task = asyncio.create_task(self._stay_fresh(), name=f"labels of {self.name}")
 
     async def stop(self) -> None:
@@ -147,7 +147,7 @@ class Knowledge:
         self._wake.set()
 
     async def _stay_fresh(self) -> None:
-        """Ask all children on schedule, and those that give no answer more often."""
+        """Fetch the labels of all children on schedule, and retry failing ones more often."""
         due = 0.0
         while True:
             missing = [child for child in self.children.values() if child.missing]
@@ -171,7 +171,7 @@ class Knowledge:
                 pass
 
     async def refresh(self, children: Sequence[Child] | None = None) -> None:
-        """Ask children, all if none are named, whether their labels changed; make a new snapshot if one did."""
+        """Fetch changed labels of the named children, or of all; make a new snapshot if one changed."""
         chosen = self.children.values() if children is None else children
         changed = await asyncio.gather(*(self._refresh_child(child) for child in chosen))
         labels = {name: child.label for name, child in self.children.items() if child.label is not None}

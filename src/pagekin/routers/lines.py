@@ -1,4 +1,4 @@
-"""Where the tables and keys of a TOML text stand: the standard library's parser does not tell."""
+"""Line numbers of the tables and keys of a TOML text, which the standard library's parser does not give."""
 
 import re
 import tomllib
@@ -64,7 +64,7 @@ def key_lines(text: str) -> dict[Place, int]:
 
 
 def line_of(lines: Mapping[Place, int], place: Place) -> int:
-    """Return the line of a key, or of the table that it stands in."""
+    """Return the line of a key, or of its table."""
     return next((lines[place[:end]] for end in range(len(place), 0, -1) if place[:end] in lines), 1)
 
 

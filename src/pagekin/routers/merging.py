@@ -1,4 +1,4 @@
-"""Merging what several services answer into one answer."""
+"""Merging the answers of several services into one."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,10 +15,10 @@ from pagekin.routers.trust import MOST_ON_PATH
 N = TypeVar("N", AskedNode, SkippedNode)
 PlacedHit = tuple[Target, Hit]
 _LARGEST_COUNT = 2**53
-"""Whatever is counted is at most so much on its way."""
+"""The upper limit of any count in a message."""
 NO_REQUESTS: Mapping[Target, SearchRequest] = {}
 _AT_ONCE = 1_000
-"""Hits that are worked on before others have their turn."""
+"""Hits that are processed before yielding to other tasks."""
 
 
 @dataclass
@@ -40,20 +40,20 @@ class MergedAnswer:
     other_epochs: int = 0
     """Collections that compared a bag of another epoch with their own."""
     more: dict[Target | None, float] = field(default_factory=dict)
-    """Targets that have further hits -> the highest score that these can have: below it, something may be missing.
+    """Targets with further hits -> the highest score that these can have; below it, hits may be missing.
 
     None stands for hits that were given, but not kept."""
 
     spared: dict[Target, float] = field(default_factory=dict)
-    """Targets that were not asked, as others have better hits -> the score that none of theirs exceeds."""
+    """Targets that were not asked, because others have better hits -> an upper bound of their scores."""
 
     @property
     def threshold(self) -> float:
-        """Return the score from which on nobody can have a hit that it did not give."""
+        """Return the lowest score above which no hit can be missing."""
         return max((*self.more.values(), *self.spared.values()), default=float("-inf"))
 
     def note_missing(self, reasons: Iterable[str]) -> None:
-        """Note what is missing besides."""
+        """Record that something is missing."""
         self.partial = [*self.partial, *reasons][: 2 * MOST_NODES]
 
     def extend(self, other: "MergedAnswer") -> None:
@@ -70,7 +70,7 @@ async def merge_answers(
     most: int | None = None,
     requests: Mapping[Target, SearchRequest] = NO_REQUESTS,
 ) -> MergedAnswer:
-    """Merge what targets answered, as their router sees it; with `most`, keep only so many of the best hits, in order.
+    """Merge the targets' answers, as their router sees them; with `most`, keep only that many of the best hits, in order.
 
     `requests` are the searches that they were asked, where hits below some score were left out.
     """
@@ -114,7 +114,7 @@ async def merge_answers(
 
 
 def _without_claims(hits: list[PlacedHit]) -> list[PlacedHit]:
-    """Return hits without those of an address that another target, whose own it is, gives too."""
+    """Drop hits whose address another target also returned, if it belongs to that target."""
     if len({hit.url for _target, hit in hits}) == len(hits):
         return hits
     claims: dict[str, set[Target]] = {}
@@ -126,7 +126,7 @@ def _without_claims(hits: list[PlacedHit]) -> list[PlacedHit]:
 
 
 def _nearest(url: str, targets: Iterable[Target], step: int) -> set[Target]:
-    """Return those of some targets whose own an address is most: each router on the way chooses among its children."""
+    """Return the targets to which an address belongs most; each router on the way chooses among its children."""
     below: dict[str, set[Target]] = {}
     for target in targets:
         below.setdefault(target.path[step + 1], set()).add(target)
@@ -136,7 +136,7 @@ def _nearest(url: str, targets: Iterable[Target], step: int) -> set[Target]:
 
 
 def _note_nodes(merged: MergedAnswer, one: ChildAnswer[Answer], answer: Answer) -> None:
-    """Note that a target was asked, whom it asked and passed over, and what it misses."""
+    """Record that a target was asked, which services it asked and skipped, and what it misses."""
     merged.asked.append(
         AskedNode(
             path=one.target.path, leaf=answer.leaf, seconds=one.seconds, results=len(answer.results), bytes=one.size,
@@ -150,12 +150,12 @@ def _note_nodes(merged: MergedAnswer, one: ChildAnswer[Answer], answer: Answer) 
 
 
 def _below(target: Target, node: N) -> N:
-    """Return a service that a target told of, with its path from here."""
+    """Return a service that a target's answer mentions, with its path from here."""
     return msgspec.structs.replace(node, path=(*target.path, *node.path[1:])[:MOST_ON_PATH])
 
 
 def _count_once(answer: Answer, counted: dict[str, int]) -> int:
-    """Return the documents that match but for those of leaves that others counted; note its leaves.
+    """Return the number of matching documents without leaves that were already counted; record its leaves.
 
     A child that lies about its leaves can only make its own documents fewer.
     """

@@ -10,7 +10,7 @@ _BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.
 
 
 class Metrics:
-    """What a router's services and pages did so far, in this process: where several share an address, each names itself."""
+    """Counts of a router's services and pages in this process; if several processes share an address, each names itself."""
 
     def __init__(self, one_of_several: bool = False) -> None:
         self._process = f',process="{os.getpid()}"' if one_of_several else ""

@@ -1,4 +1,4 @@
-"""The network file: which routers and sites there are, where they answer, and who stands above whom.
+"""The network file: the routers and sites, their addresses, and their hierarchy.
 
 People read and edit it, so that every message names the line. Several hierarchies may stand above the same sites
 (hypursuit-1996, "Hierarchical Organization of a HyPursuit System").
@@ -42,18 +42,18 @@ class NetworkError(PagekinError):
 
 @dataclass(frozen=True)
 class Settings:
-    """What a node may set for itself, and the network for all; None where it does not."""
+    """Settings of a node, or of the network for all nodes; None if not set."""
 
     max_terms: int | None = None
     max_clusters: int | None = None
     max_bytes: int | None = None
     """The budget of its label: terms of a sub-cluster, sub-clusters, bytes of the JSON form."""
     child_bytes: int | None = None
-    """How much a router wants of each child's label, at most."""
+    """Maximum bytes of each child's label that a router asks for."""
     timeout: float | None = None
     """Seconds that a router waits for the label of a child."""
     allow: tuple[str, ...] | None = None
-    """Addresses that are not public and yet may be called: for the address guard."""
+    """Addresses that may be called although they are not public, for the address guard."""
 
 
 SETTINGS = tuple(one.name for one in fields(Settings))
@@ -73,7 +73,7 @@ class Node:
     hierarchy: str = ""
     """Of a router; leaves are shared by all."""
     here: bool = True
-    """False if somebody else runs it: it is only called."""
+    """False if somebody else runs it."""
     added: tuple[str, ...] = ()
     """Terms that the operator adds to its label, as WORD or ATTRIBUTE:WORD."""
     settings: Settings = Settings()
@@ -174,7 +174,7 @@ class Network:
         return (self.file.parent if self.file else Path()) / node.collection
 
     def settings_of(self, node: Node) -> Settings:
-        """Return what holds for a node: what it sets itself, or else what the network does."""
+        """Return the effective settings of a node: its own, or else the network's."""
         return Settings(**_set(self.defaults) | _set(node.settings))
 
     def budget_of(self, node: Node) -> LabelBudget:

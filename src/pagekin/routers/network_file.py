@@ -49,7 +49,7 @@ _OF_ITS_COLLECTION = {
     "added": "pagekin label SITE.kin --add WORD --save",
     "max_clusters": "pagekin cluster SITE.kin --max-clusters N",
 }
-"""Keys of routers that sites have not: a site's label is made with its collection, by these commands."""
+"""Keys that sites lack, with the commands to use instead: a site's label is made with its collection."""
 
 
 class NetworkReader:
@@ -250,7 +250,7 @@ class NetworkReader:
                 self._note(self._wrong, node, "parents", " names a parent twice")
 
     def _check_cycles(self, by_name: Mapping[str, Node]) -> None:
-        """Report every cycle, by one way around it."""
+        """Report every cycle, with one path around it."""
         # What has no level is in a cycle or above one, so the way down leads into one.
         known = levels_of(by_name.values())
         below: dict[str, str] = {}
@@ -270,7 +270,7 @@ class NetworkReader:
             passed |= way.keys()
 
     def _look_around(self, nodes: list[Node]) -> None:
-        """Warn of what is odd: nothing below or above a node, collections that are missing or shared."""
+        """Warn about oddities: nothing below or above a node, missing or shared collections."""
         parents = {parent for node in nodes for parent in node.parents}
         collections: dict[Path, Node] = {}
         for node in nodes:

@@ -27,7 +27,7 @@ _HOST_AND_PORT = re.compile(r"(localhost|[\w.-]+\.[\w-]+|\[[0-9a-fA-F:.]+\]):\d{
 
 
 def address_of(target: str) -> str:
-    """Return the address that a target names; '' for a path. A network's folder stands for its root, if it has one only."""
+    """Return the address that a target names; '' for a path. A network's folder means its root, if it has only one."""
     if found := _SCHEME.match(target):
         return found[0].lower() + target[found.end() :]
     path = Path(target)
@@ -93,7 +93,7 @@ class BlockingService:
         self._finalizer = weakref.finalize(self, _stop, service)
 
     def ask(self, question: Callable[[R], Coroutine[Any, Any, T]], request: R) -> T:
-        """Return what one of the service's methods answers; raise a ServiceError if the request breaks a limit of its kind.
+        """Call one of the service's methods; raise a ServiceError if the request breaks a limit of its type.
 
         An unexpected error of a damaged collection says that it is damaged.
         """
@@ -114,7 +114,7 @@ class BlockingService:
         return run(question)
 
     def close(self) -> None:
-        """Close what is open; at the latest this happens when nobody uses the object any more."""
+        """Close what is open; this also happens when the object is garbage-collected."""
         self._finalizer()
 
 
@@ -127,7 +127,7 @@ def validate(request: R) -> R:
 
 
 def fetch(address: str, what: str, answer: type[T], seconds: float = 10.0, guard: "Guard | None" = None) -> T:
-    """Return what a service says of itself at a path below its address; with a `guard`, if it may be called."""
+    """Return a service's answer at a path below its address; a `guard` checks whether it may be called."""
     from pagekin.routers.remote import Remote, decode_answer
 
     async def once() -> bytes:
@@ -141,7 +141,7 @@ def fetch(address: str, what: str, answer: type[T], seconds: float = 10.0, guard
 
 
 class _LoopThread:
-    """An event loop in a thread of its own, started at the first question."""
+    """An event loop in a separate thread, started at the first question."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -161,7 +161,7 @@ _QUESTIONS = _LoopThread()
 
 
 def run(question: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine in the thread of questions and return what it gives; Ctrl-C ends it."""
+    """Run a coroutine in that thread and return its result; Ctrl-C cancels it."""
     future = asyncio.run_coroutine_threadsafe(question, _QUESTIONS.loop())
     try:
         return future.result()

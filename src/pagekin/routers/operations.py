@@ -1,4 +1,4 @@
-"""The operations of services over HTTP: the methods of `Service` that take a request, and what an address may carry of it."""
+"""The operations of services over HTTP: the methods of `Service`, and the fields of requests that a URL may carry."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from litestar.openapi.spec import Parameter
 from pagekin.collection import Filters, RelatedOptions, Request, Service, ServiceError
 
 _NESTED: dict[str, type[msgspec.Struct]] = {"filters": Filters, "options": RelatedOptions}
-"""Fields whose own fields stand in an address themselves."""
+"""Fields whose own fields are parameters of a URL."""
 _RENAMED = {"query": "q"}
 
 
@@ -24,7 +24,7 @@ class Operation:
     answer: type[Any]
     description: str
     parameters: tuple[str, ...]
-    """Fields of the request that an address may carry, the first of which it must; none: POST only."""
+    """Fields of the request that a URL may carry; the first is required. None: POST only."""
 
     @classmethod
     def of(cls, name: str, *parameters: str) -> "Operation":
@@ -34,7 +34,7 @@ class Operation:
         return cls(name, types["request"], types["return"], str(method.__doc__), parameters)
 
     def request_of(self, given: MultiDict[Any]) -> Request:
-        """Return the request that the parameters of an address make, or raise a ServiceError that says why they do not."""
+        """Return the request given by the parameters of a URL; raise a ServiceError if they are invalid."""
         needed = _RENAMED.get(self.parameters[0], self.parameters[0])
         if needed not in given:
             raise ServiceError(f"the address needs {needed}=...")

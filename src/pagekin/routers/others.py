@@ -1,4 +1,4 @@
-"""Processes beside this one: started, waited for until they are ready, replaced when they die, and ended with this one."""
+"""Child processes: started, awaited until ready, replaced when they die, and ended with this process."""
 
 import contextlib
 import multiprocessing
@@ -19,20 +19,20 @@ from pagekin.store import KinError
 Tell = Callable[..., None]
 """Reports something to the parent process."""
 _GRACE = 4.0
-"""Seconds for which one that ended in peace is not replaced: who ends all of them at once ends this one, too."""
+"""Seconds before a process that ended cleanly is replaced: a signal to all processes ends this one, too."""
 _PAUSE, _LONGEST_PAUSE = 0.5, 60.0
-"""Seconds after which it is looked whether all processes live; the oftener they die, the later."""
+"""Seconds between checks that all processes live; longer the more often they die."""
 
 
 @dataclass
 class _One:
-    """A process, and what it tells."""
+    """A process, and its messages."""
 
     process: BaseProcess
     told: Connection
     failed: str = ""
     ended: float | None = None
-    """When it was seen that it had ended."""
+    """When its end was noticed."""
 
 
 def _to_stderr(line: str) -> None:
@@ -40,7 +40,7 @@ def _to_stderr(line: str) -> None:
 
 
 class Others:
-    """Processes that each run `target(tell, *call)`, by which they tell ("line", text) or ("ready", nodes, ill nodes)."""
+    """Processes that each run `target(tell, *call)` and report ("line", text) or ("ready", nodes, ill nodes)."""
 
     def __init__(
         self, target: Callable[..., None], calls: Sequence[tuple[Any, ...]], tell: Callable[[str], None] = _to_stderr
@@ -94,7 +94,7 @@ class Others:
                     raise ServiceError(f"a process ended before it was ready (exit code {one.process.exitcode})")
 
     def _next(self, one: _One) -> tuple[Any, ...]:
-        """Return the next message of a process; messages for people are passed on."""
+        """Return the next message of a process; pass messages for people on."""
         try:
             found: tuple[Any, ...] = one.told.recv()
         except (EOFError, OSError):
@@ -144,7 +144,7 @@ class Others:
 
 
 def _run(parent: int, report: Connection, target: Callable[..., None], call: tuple[Any, ...]) -> None:
-    """Run in a process of its own until the parent is gone. Signals from the keyboard are left to the parent.
+    """Run in a separate process until the parent is gone. Signals from the keyboard are left to the parent.
 
     An error that people can mend is reported without a traceback.
     """

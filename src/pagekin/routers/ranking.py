@@ -1,4 +1,4 @@
-"""The ranking of a router: the rankings of those below merged, copies folded, as deep as a page of hits needs."""
+"""The ranking of a router: the merged rankings of its targets, copies folded, as deep as a page of hits needs."""
 
 import heapq
 import math
@@ -31,7 +31,7 @@ _AT_ONCE = 1_000
 
 
 class BestSoFar(Generic[Asked]):
-    """A question to targets one after another: what those before have given spares later ones work, or all of it.
+    """A question to targets one after another: earlier answers reduce the work of later targets, or spare it.
 
     Hits that score less than the `depth` best ones so far are of no use, and nobody need be asked who cannot have better ones.
     """
@@ -42,7 +42,7 @@ class BestSoFar(Generic[Asked]):
         self._scores: list[float] = []
         self.asked: dict[Target, Asked] = {}
         self.spared: dict[Target, float] = {}
-        """Targets that were not asked -> the score that none of their pages exceeds."""
+        """Targets that were not asked -> an upper bound of the scores of their pages."""
 
     @property
     def above(self) -> float:
@@ -51,7 +51,7 @@ class BestSoFar(Generic[Asked]):
         return max(self._request.above, self._scores[0] if enough else 0.0)
 
     def request(self, target: Target) -> Asked | None:
-        """Return what a target is asked, or None if it cannot have a hit that is of use."""
+        """Return the request for a target, or None if it cannot have a useful hit."""
         above = self.above
         if self._bounds.get(target.name, math.inf) < above:
             self.spared[target] = self._bounds[target.name]
@@ -62,7 +62,7 @@ class BestSoFar(Generic[Asked]):
         return self._request
 
     def note(self, answer: Answer) -> None:
-        """Take note of the scores of a target's hits."""
+        """Record the scores of a target's hits."""
         for hit in answer.results:
             if len(self._scores) < self._depth:
                 heapq.heappush(self._scores, hit.score)
@@ -132,7 +132,7 @@ async def rank_related(
 
 
 async def fold_beside_others(hits: Iterable[Hit], limit: int | None = None, fold: bool = True) -> list[Hit]:
-    """Return hits in order, copies folded if wanted; many of them in a thread, so that others have their turn."""
+    """Return hits in order, copies folded if wanted; many hits are processed in a thread."""
     every = list(hits)
     merge = fold_hits if fold else merge_hits
     return merge(every, limit) if len(every) <= _AT_ONCE else await in_thread(merge, every, limit)

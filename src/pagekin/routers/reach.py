@@ -1,4 +1,4 @@
-"""Whom a router asks: its children, or the leaves below those routers that run in the same process.
+"""The services that a router asks: its children, or the leaves below child routers in the same process.
 
 A router in the same process knows the labels of its own children, so whoever stands above it can judge these at once, ask the
 leaves themselves, and merge once: no request passes the routers between.
@@ -24,18 +24,18 @@ Path = tuple[str, ...]
 _LEAST_SHARE = 0.3
 """The share of a page's heaviest words that a child must hold together to be asked for related pages."""
 CANNOT_REACH = "others have better pages"
-"""Why a target was passed over that holds too few words of a question."""
+"""Why a target with too few words of a question was skipped."""
 
 
 class Target:
-    """A service that a router asks, and how its hits look from there."""
+    """A service that a router asks, and the conversion of its hits to the router's view."""
 
     def __init__(self, path: Path, child: Child, snapshot: "Snapshot | None", inner: "Target | None") -> None:
         """Take the path from the router, the child of the router that leads there, and the same seen from that child."""
         self.path = path
         self.name = "/".join(path[1:])
         self.child: Child = inner.child if inner else child
-        """The service as its own router knows it."""
+        """The service as its direct router knows it."""
         self.way: tuple[Child, ...] = (child, *(inner.way if inner else ()))
         """The services on the path, each as the one above it knows it."""
         self.local = child.local
@@ -66,7 +66,7 @@ class Target:
 
 
 class Reach:
-    """The services that a router can ask, by what it and the routers below it in this process know by now."""
+    """The services that a router can ask, from what it and the routers below it in this process know now."""
 
     def __init__(self, knowledge: "Knowledge") -> None:
         self.snapshot = snapshot = knowledge.snapshot
@@ -75,7 +75,7 @@ class Reach:
         self.children: list[str] = list(knowledge.children)
         """The names of the children."""
         self.ends: list[str] = []
-        """The names of the targets beyond which nothing is known here: leaves, and services elsewhere."""
+        """The names of the end targets: leaves, and services in other processes."""
         self.targets: dict[str, Target] = {}
         """Children and ends by name; that of an end below a child begins with the child's."""
         self._labels: dict[str, ContentLabel] = {}
@@ -99,7 +99,7 @@ class Reach:
                 self._counts[name] = snapshot.table.counts[name]
 
     def _is_free(self, name: str, inner: "Reach") -> bool:
-        """Return whether the names of what is below a child would be those of nobody else."""
+        """Return whether the names below a child are unique."""
         return all(f"{name}/{end}" not in self.targets for end in inner.ends)
 
     def _look_through(self, name: str, child: Child, inner: "Reach") -> None:
@@ -115,7 +115,7 @@ class Reach:
 
     @property
     def is_fresh(self) -> bool:
-        """Return whether nobody that it was made of has learned anything since."""
+        """Return whether it is still current: no router that it was made from has changed since."""
         for knowledge, snapshot in self._made_of:  # noqa: SIM110 - asked for with every question, and a generator takes longer
             if knowledge.snapshot is not snapshot:
                 return False
@@ -123,7 +123,7 @@ class Reach:
 
     @cached_property
     def table(self) -> RoutingTable:
-        """Return the labels of the ends that have given one."""
+        """Return the labels of the ends that have sent one."""
         return RoutingTable(self._labels, self._counts)
 
     def child_on_path(self, path: Sequence[str]) -> Target | None:
@@ -139,7 +139,7 @@ class Reach:
         return self.child_on_path(path)
 
     def likeliest(self, words: Sequence[str], most: int) -> tuple[list[str], list[SkippedNode]]:
-        """Return the ends below those children, `most` at each router, that hold most of some words, and who is passed over."""
+        """Return the ends below these children, `most` at each router, that hold most of some words, and who is skipped."""
         table = self._knowledge.ready.table
         held = table.words_held(words) if words else dict.fromkeys(table.names, 0)
         enough = max(1, round(_LEAST_SHARE * len(words)))
@@ -164,7 +164,7 @@ class Reach:
     # -- what is told of the way ----------------------------------------------------------------------------------------
 
     def passed_over(self, reasons: Mapping[str, str]) -> list[SkippedNode]:
-        """Return who was passed over, given the reasons by name; a router stands for the ends below it if all of them were."""
+        """Return who was skipped, given the reasons by name; a router replaces its ends if all of them were skipped."""
         _all, found = _passed_over(reasons, self._below)
         return [SkippedNode(path=path, reason=reason) for path, reason in found]
 
@@ -218,7 +218,7 @@ class _Below(NamedTuple):
 
 
 def _passed_over(reasons: Mapping[str, str], services: list[_Below]) -> tuple[bool, list[tuple[Path, str]]]:
-    """Return (whether everyone was passed over, the paths of those who were, and the reasons)."""
+    """Return (whether all were skipped, the paths of those that were, and the reasons)."""
     found: list[tuple[Path, str]] = []
     everyone = True
     for name, path, inner in services:
@@ -232,7 +232,7 @@ def _passed_over(reasons: Mapping[str, str], services: list[_Below]) -> tuple[bo
 
 
 def _common_reason(reasons: set[str]) -> str:
-    """Return why all services below a router were passed over."""
+    """Return why all services below a router were skipped."""
     if len(reasons) == 1:
         return next(iter(reasons))
     return CANNOT_REACH if CANNOT_REACH in reasons else NOT_TOGETHER

@@ -13,7 +13,7 @@ from pagekin.net import ConnectError, Guard, HttpClient, HttpError, Reply, is_lo
 
 T = TypeVar("T")
 _SECONDS = 10.0
-"""How long to wait for what needs no deadline: labels, summaries, health."""
+"""Seconds to wait for labels, summaries and health, which have no deadline."""
 _MORE = 1.0
 """Seconds beyond a request's own deadline that its answer may take."""
 _DECODERS: dict[type[Any], msgspec.json.Decoder[Any]] = {}
@@ -30,7 +30,7 @@ class Remote(Service):
         self._label: ContentLabel | None = None
 
     async def fetch(self, what: str, seconds: float = _SECONDS, body: bytes | None = None) -> bytes:
-        """Return what it answers at a path below its address, or raise a ServiceError that says why it does not."""
+        """Return its answer at a path below its address; raise a ServiceError with the reason if there is none."""
         try:
             async with asyncio.timeout(seconds):
                 reply = await self._client.call(f"{self.address}/{what}", body)
@@ -102,7 +102,7 @@ def explain_call(error: HttpError) -> str:
 
 
 def system_reason(error: OSError) -> str:
-    """Return the system's words for an error; event loops put addresses there, which those who ask need not know."""
+    """Return the system's message for an error, without the addresses that event loops add."""
     number = error.errno or 0
     return os.strerror(number) if number > 0 else str(error.strerror or error)
 

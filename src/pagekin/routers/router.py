@@ -1,4 +1,4 @@
-"""A router: a service whose children are services. It asks those that may hold what is asked for, and merges."""
+"""A router: a service whose children are services. It asks those that may hold a match, and merges the answers."""
 
 import secrets
 import time
@@ -53,7 +53,7 @@ AskedWords = TypeVar("AskedWords", messages.SearchRequest, messages.SelectReques
 _LONGEST_MARK = 160
 """Characters of the name in a mark."""
 _FOR_TEXTS_SHARE, _FOR_TEXTS = 0.15, 0.75
-"""The share of the time that is kept to ask for texts, and how many seconds are enough."""
+"""The share of the time reserved for fetching texts, and the maximum in seconds."""
 
 
 class Router(Service):
@@ -75,7 +75,7 @@ class Router(Service):
         self.level = level
         self.settings = settings or RouterSettings()
         self.mark = f"{name[:_LONGEST_MARK]}/{secrets.token_hex(8)}"
-        """By which a request that has passed it is recognised: another network may have a router of the same name."""
+        """Recognises requests that have passed it; another network may have a router of the same name."""
         self.requests = 0
         self._client = HttpClient(self.settings.guard)
         direct = near or {}
@@ -97,7 +97,7 @@ class Router(Service):
     # -- what it is -----------------------------------------------------------------------------------------------------
 
     async def start(self) -> None:
-        """Begin to ask children for their labels."""
+        """Start fetching the children's labels."""
         self.knowledge.start()
 
     async def stop(self) -> None:
@@ -106,7 +106,7 @@ class Router(Service):
         await self._client.close()
 
     def wake(self) -> bool:
-        """Ask the children at once whether their labels changed."""
+        """Fetch changed labels of the children now."""
         self.knowledge.wake()
         return True
 
@@ -154,7 +154,7 @@ class Router(Service):
         return await merge_answers(await self.fan_out.ask(operation, requests, Answer, deadline))
 
     def _answer(self, query: str, merged: MergedAnswer, hits: Sequence[Hit], started: float, **more: Any) -> Answer:
-        """Return hits with how they were found; in total as many as they are unless `total` says otherwise."""
+        """Return hits and how they were found as an answer; `total` defaults to the number of hits."""
         facts: dict[str, Any] = {"total": len(hits), "distinct": len(hits)} | more
         return Answer(
             query=query, router=self.name, results=tuple(hits), groups=group_hits(hits),
@@ -163,14 +163,14 @@ class Router(Service):
         )  # fmt: skip
 
     def _stopped(self, request: Request) -> Answer | None:
-        """Return the answer to a request that goes no further, or None; count it."""
+        """Return the answer to a request that stops here, or None; count the request."""
         self.requests += 1
         if stopped := self.fan_out.why_stopped(request):
             return Answer(query=getattr(request, "query", ""), router=self.name, partial=(stopped,))
         return None
 
     async def _cached(self, request: R, answer: Callable[[R], Awaitable[A]]) -> A:
-        """Return the answer to a request; the same again if it was just given, and nothing was missing."""
+        """Return the answer to a request, from the cache if it was just given and complete."""
         key = encode(msgspec.structs.replace(request, deadline=1.0))
         cached: A | None = self.answers.get(key)
         if cached is not None:
@@ -219,7 +219,7 @@ class Router(Service):
         )
 
     async def _respell(self, request: AskedWords) -> tuple[AskedWords, Mapping[str, str]]:
-        """Return (a request for all words of a question, as children know them; those words that are spelt otherwise).
+        """Return (a request for all words of a question, respelt if unknown; the respelt words).
 
         A request of another router is passed on as it is.
         """
@@ -272,7 +272,7 @@ class Router(Service):
         ]
 
     async def show(self, request: messages.ShowRequest) -> Answer:
-        """Return documents with a piece of their text, from the leaves on their paths."""
+        """Return documents with snippets, from the leaves on their paths."""
         if stopped := self._stopped(request):
             return stopped
         started = time.perf_counter()
@@ -302,7 +302,7 @@ class Router(Service):
         return msgspec.structs.replace((await self._select(request))[1], query=request.query)
 
     async def _select(self, request: messages.SelectRequest) -> tuple[messages.SelectRequest, Answer]:
-        """Return (the request as children know its words, what may match): all words, or some where nothing may match all."""
+        """Return (the request with unknown words respelt, what may match): all words, or some if nothing may match all."""
         asked, _spellings = await self._respell(request)
         selected = select_known(self.name, self.children, self.knowledge.ready, asked)
         if not selected.total and relaxed_query(read_question(asked.query), request.match, 0):
@@ -333,7 +333,7 @@ class Router(Service):
     # -- refinement -----------------------------------------------------------------------------------------------------
 
     async def refine(self, request: messages.RefineRequest) -> messages.Refinements:
-        """Return terms that go with a query on the pages below; as in 1996, in the sub-clusters of the children's labels.
+        """Return terms related to a query, from the pages below or (1996) from the sub-clusters of the children's labels.
 
         Labels are used by default, too, if nobody below answers.
         """
@@ -387,7 +387,7 @@ class Router(Service):
     # -- suggestions and related pages ----------------------------------------------------------------------------------
 
     async def suggest(self, request: messages.SuggestRequest) -> Answer:
-        """Return documents like those of the current set, from the services that these came from."""
+        """Return documents similar to those of the current set, from the services that these came from."""
         if stopped := self._stopped(request):
             return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
@@ -407,7 +407,7 @@ class Router(Service):
         )
 
     async def _best_hits(self, request: messages.SuggestRequest) -> tuple[messages.Item, ...]:
-        """Return the hits that stand for a query where documents like them are asked for."""
+        """Return the hits that represent a query when similar documents are suggested."""
         if not request.query:
             return ()
         asked = messages.SearchRequest(
@@ -422,11 +422,11 @@ class Router(Service):
         return as_items(hits)
 
     async def bag(self, request: messages.RelatedRequest) -> messages.Bag:
-        """Return the bag of a page below: from the leaf on its path, or from whoever has it."""
+        """Return the bag of a page below, from the leaf on its path or any other that has it."""
         return await self._first_of("bag", request, request.url, messages.Bag)
 
     async def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
-        """Return what was understood of a page below."""
+        """Return what was read from a page below."""
         return await self._first_of("describe", request, request.url, messages.PageDescription)
 
     async def _first_of(
@@ -453,7 +453,7 @@ class Router(Service):
         raise ServiceError(f"no router below knows the page {url}", 404)
 
     async def related(self, request: messages.RelatedRequest) -> Answer:
-        """Return pages like a page, from the children whose labels hold its heaviest words."""
+        """Return pages similar to a page, from the children whose labels hold its heaviest words."""
         if stopped := self._stopped(request):
             return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline

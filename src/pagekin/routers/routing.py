@@ -1,4 +1,4 @@
-"""Which children may hold what is asked for, judged by their labels alone."""
+"""Which children may hold a match, judged by their labels alone."""
 
 import math
 import operator
@@ -40,7 +40,7 @@ from pagekin.text import (
 
 Mask = npt.NDArray[np.bool_]
 NOT_TOGETHER = "no group of its pages holds all words"
-"""Why a child was passed over that may hold each word."""
+"""Why a child was skipped that may hold each word, but not together."""
 _CORI_SMOOTH, _CORI_LENGTH, _CORI_LEAST = 50.0, 150.0, 0.4
 
 
@@ -75,7 +75,7 @@ def _query_probes(query: Query) -> tuple[Pairs, TermKeys]:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Who is to be asked, and why the others are not."""
+    """The children to ask, and why the others are skipped."""
 
     ask: tuple[str, ...]
     """Names, the most promising first if they were ranked."""
@@ -83,7 +83,7 @@ class Verdict:
 
 
 class RoutingTable:
-    """The labels of a router's children, laid out to be asked at once."""
+    """The labels of a router's children, laid out to be queried together."""
 
     def __init__(self, labels: Mapping[str, ContentLabel], counts: "Mapping[str, LabelCounts] | None" = None) -> None:
         """Take labels by name, and their counts as far as they are known from another table."""
@@ -117,9 +117,9 @@ class RoutingTable:
         self.counts = {name: known.get(name) or LabelCounts(label) for name, label in self.labels.items()}
         self._counts = list(self.counts.values())
         self._last: tuple[Pairs, Mask] | None = None
-        """The words of the query that was asked about last, and which filter may hold which."""
+        """The words of the last query, and which filter may hold which."""
         self._last_df: tuple[Pairs, list[list[int | None]]] | None = None
-        """The same words, and in how many documents of each child each of them stands, as far as its label tells."""
+        """The same words, and their document frequency at each child, if its label has it."""
 
     def judge(self, query: Query, routing: str = "filters", ask: int = 0) -> Verdict:
         """Choose the children that may hold a match; if `ask` is not 0, at most that many, the most promising."""
@@ -173,7 +173,7 @@ class RoutingTable:
         return last
 
     def _document_frequencies(self, pairs: Pairs) -> list[list[int | None]]:
-        """Return for each word in how many documents of each child it stands, None where the label does not tell; cached."""
+        """Return each word's document frequency at each child, None if the label lacks it; cached."""
         last = self._last_df
         if last is None or last[0] != pairs:
             forms = [(attribute, form_of(word)) for attribute, word in pairs]
@@ -185,7 +185,7 @@ class RoutingTable:
         return last[1]
 
     def _somewhere(self, held: Mask) -> Mask:
-        """Mark (children, words): which child may hold which word in some group of its pages, as far as it tells."""
+        """Mark (children, words): which child may hold which word in some group of its pages, by its filters."""
         found = np.zeros((len(self.names), held.shape[1]), np.bool_)
         if len(self._first):
             found[self._told_of] = np.logical_or.reduceat(held[: self._groups], self._first, axis=0)
@@ -198,7 +198,7 @@ class RoutingTable:
         return np.array([any((one, form) in added for one in any_of) for added in self._added], np.bool_)
 
     def _by_terms(self, query: Query) -> dict[str, str]:
-        """Return the children whose labels do not tell the terms of a query, as in 1996, and why they are passed over."""
+        """Return the children whose labels lack the terms of a query, as in 1996, and why they are skipped."""
 
         def holds(attribute: str | None, word: str) -> Mask:
             form = analyse([word])[0]
@@ -229,7 +229,7 @@ class RoutingTable:
         return dict(zip(self.names, means.tolist(), strict=True))
 
     def largest_scores(self, query: Query, stats: Stats) -> dict[str, float]:
-        """Return the score that no page of each child can exceed, by the words of a question that the child may hold.
+        """Return an upper bound of the scores at each child, by the words of a question that it may hold.
 
         Empty for a query that is not for pages with some of its words: of others, the children that are asked hold all.
         """
@@ -253,7 +253,7 @@ class RoutingTable:
         return dict(zip(self.names, largest.tolist(), strict=True))
 
     def fewest_pages(self, names: Iterable[str], query: Query) -> int:
-        """Return how many pages of some children hold some word of a query at least, as far as their labels tell."""
+        """Return a lower bound of the pages of some children with some word of a query, from their labels."""
         left = set(names)
         if not left:
             return 0
@@ -275,7 +275,7 @@ class RoutingTable:
         return bool(held.any() or self._blind.any() or self._has_added(None, word).any())
 
     def stats(self, query: Query) -> Stats:
-        """Sum the document frequencies of the query's forms over the children, as far as their labels tell.
+        """Sum the document frequencies of the query's forms over the children, from their labels.
 
         Of a term that a label left out, the df is taken to be that of the rarest term it kept; of a stop word, of which
         labels know nothing, that of every page.
@@ -300,7 +300,7 @@ class RoutingTable:
 
 
 class LabelCounts:
-    """df of the terms that a label tells."""
+    """Document frequencies of the terms in a label."""
 
     def __init__(self, label: ContentLabel) -> None:
         self._words: dict[str, list[int]] = {}
@@ -322,11 +322,11 @@ class LabelCounts:
         # Numbers without a NumPy scalar around each.
         self._numbers, self._counts = self._terms.data, self._df.data
         self.anywhere = self._sum_up(forms)
-        """Forms -> the number of documents with them under any attribute, at least; made once, as every question asks for it."""
+        """Forms -> a lower bound of the documents with them under any attribute; computed once, as every question needs it."""
         self.least = int(df.min(initial=2**53)) if len(df) else 1
 
     def _sum_up(self, forms: Sequence[str]) -> dict[str, int]:
-        """Return the largest number of documents that the label tells of each form, whatever the attribute."""
+        """Return each form's highest document frequency in the label under any attribute."""
         most = np.full(len(forms), -1, np.int64)
         np.maximum.at(most, self._terms // len(TERM_ATTRIBUTES), self._df)
         found: dict[str, int] = {}
@@ -336,7 +336,7 @@ class LabelCounts:
         return found
 
     def df(self, attribute: str | None, form: str) -> int | None:
-        """Return the number of documents with a form under an attribute, or None if the label does not tell.
+        """Return the document frequency of a form under an attribute, or None if the label lacks it.
 
         Under any attribute it is at least the largest of those under one.
         """
@@ -353,7 +353,7 @@ class LabelCounts:
 
 @lru_cache(4096)
 def _is_stopped(word: str) -> bool:
-    """Return whether a word is a stop word, of which labels know nothing."""
+    """Return whether a word is a stop word, which labels do not contain."""
     return word.isalpha() and not bag_forms([word], preset_strategy(TERM_PRESET))[0]
 
 

@@ -25,9 +25,9 @@ MOST_CONNECTIONS = 10_000
 """The most connections and requests at once; beyond it the answer is 503."""
 _HOST = re.compile(rb"(?:[\w.\-~%!$&'()*+,;=]*|\[[0-9a-fA-F:.%\w]+\])(?::(\d{0,6}))?")
 MakeApp = Callable[[], Litestar]
-"""Makes the application that answers what is not asked between routers: with or without pages for people."""
+"""Makes the application that answers everything but the requests between routers, with or without web pages."""
 _COLLECTED = 100_000, 50, 100
-"""Objects made, and rounds, after which Python looks for circles among the young, the older and all."""
+"""Thresholds of Python's garbage collector for its three generations."""
 
 
 def server_config(app: Any, lifespan: Literal["on", "off"] = "on") -> uvicorn.Config:
@@ -44,7 +44,7 @@ def server_config(app: Any, lifespan: Literal["on", "off"] = "on") -> uvicorn.Co
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to whoever runs it."""
+    """A server that leaves signals to its caller."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -58,7 +58,7 @@ def free_port(host: str) -> int:
 
 
 def listening_socket(place: Place) -> socket.socket:
-    """Open a socket that listens at a place; raise ServiceError with what is in the way."""
+    """Open a socket that listens at a place; raise ServiceError with the reason if that fails."""
     wide = ":" in place.host
     try:
         made = socket.create_server(
@@ -73,7 +73,7 @@ def listening_socket(place: Place) -> socket.socket:
 
 
 def _hint(error: OSError) -> str:
-    """Return a hint at what may be in the way."""
+    """Return a hint at the cause."""
     if error.errno == errno.EADDRINUSE:
         return "Is something running there already?"
     if error.errno == errno.EMFILE:
@@ -84,7 +84,7 @@ def _hint(error: OSError) -> str:
 
 
 def obstacles(places: Iterable[Place]) -> list[str]:
-    """Return what is in the way of listening at some places: a line for each."""
+    """Return why some places cannot be listened at: a line for each."""
     found = []
     for host, port in dict.fromkeys((place.host, place.port) for place in places):
         try:
@@ -95,7 +95,7 @@ def obstacles(places: Iterable[Place]) -> list[str]:
 
 
 class Mounted:
-    """All routers of a process behind one application, told apart by the address at which they are asked, and by path."""
+    """All routers of a process behind one application, distinguished by address and path."""
 
     def __init__(self, services: Mapping[Place, Service], app: Litestar, one_of_several: bool = False) -> None:
         self._app = app
@@ -201,7 +201,7 @@ async def serve(
 
 
 def _bound(sockets: Sequence[socket.socket], place: Place) -> tuple[str, int]:
-    """Return the address at which a place is asked, as its socket names it."""
+    """Return the address of a place, as its socket names it."""
     for at in sockets:
         host, port = at.getsockname()[:2]
         if port == place.port and host in (place.host, *_addresses(place.host)):

@@ -38,7 +38,7 @@ from pagekin.store import open_kin
 T = TypeVar("T")
 R = TypeVar("R", bound=Request)
 _LABELS_STAY = 86_400.0 * 365
-"""Seconds after which shards would be asked whether their labels changed: those of an open collection never do."""
+"""Seconds between checks for changed labels of shards; those of an open collection never change."""
 
 
 def shard_name(number: int) -> str:
@@ -55,7 +55,7 @@ def _open_whole(name: str, path: Path, options: dict[str, Any]) -> Whole:
 
 
 class _Shard:
-    """One of the shards that are open: what its service answers from."""
+    """One open shard, from which its service answers."""
 
     def __init__(self, folder: FollowedFolder[Whole], number: int) -> None:
         self._folder, self._number = folder, number
@@ -112,7 +112,7 @@ class ShardRouter(Router):
         return await self._answer_whole(request, Whole.search)
 
     async def related(self, request: messages.RelatedRequest) -> Answer:
-        """Return pages like a page, ranked as in one collection."""
+        """Return pages similar to a page, ranked as in one collection."""
         return await self._answer_whole(request, Whole.related)
 
     async def bag(self, request: messages.RelatedRequest) -> messages.Bag:
@@ -120,7 +120,7 @@ class ShardRouter(Router):
         return await self._of_whole(request, Whole.bag)
 
     async def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
-        """Return what was understood of a page."""
+        """Return what was read from a page."""
         return messages.PageDescription(router=self.name, page=await self._of_whole(request, Whole.describe))
 
     async def _of_whole(self, request: R, ask: Callable[[Whole, R], T]) -> T:
@@ -144,7 +144,7 @@ class ShardRouter(Router):
     def _ask_whole(
         self, request: R, ask: Callable[[Whole, R], WholeHits], whole: Whole
     ) -> tuple[WholeHits, tuple[AskedNode, ...]]:
-        """Return what the whole answers, and that its shards were asked, each with its matches."""
+        """Return the answer of the `Whole`, with the shards as the services asked, each with its matches."""
         found = ask(whole, request)
         names = [hit.path[0] for hit in found.hits]
         totals = found.totals or (0,) * len(whole.parts)
@@ -156,7 +156,7 @@ class ShardRouter(Router):
         )
 
     def _place(self, hit: Hit) -> Hit:
-        """Return a shard's hit as one of the whole; while no labels are known, its topic is that of the shard."""
+        """Return a shard's hit as one of the whole collection; without labels, its topic is the shard's."""
         placed = self.knowledge.reach.targets[hit.path[0]].place(hit)
         return placed if self.knowledge.snapshot else msgspec.structs.replace(placed, cluster_name=hit.cluster_name)
 
@@ -187,12 +187,12 @@ class ShardedCollection(Service):
 
     @property
     def error(self) -> str:
-        """Return what is wrong with the folder, for those who ask from elsewhere."""
+        """Return what is wrong with the folder, for clients."""
         return self.source.error
 
     @property
     def reason(self) -> str:
-        """Return the same for those who run it."""
+        """Return what is wrong with the folder, for operators."""
         return self.source.reason
 
     @property
@@ -209,7 +209,7 @@ class ShardedCollection(Service):
 
     @property
     def _router(self) -> ShardRouter:
-        """Return the router of the shards as they are now: another one when the folder was rebuilt."""
+        """Return the router of the current shards; a new one after a rebuild."""
         whole = self.whole
         if self._routed is None or self._routed.whole_now is not whole:
             self._routed = ShardRouter(self.name, whole, self.source, self.shards(), self.address)
@@ -230,7 +230,7 @@ class ShardedCollection(Service):
         return await self._router.search(request)
 
     async def related(self, request: messages.RelatedRequest) -> Answer:
-        """Return pages like a page, or like several together."""
+        """Return pages similar to a page, or to several pages together."""
         return await self._router.related(request)
 
     async def bag(self, request: messages.RelatedRequest) -> messages.Bag:
@@ -238,11 +238,11 @@ class ShardedCollection(Service):
         return await self._router.bag(request)
 
     async def describe(self, request: messages.DescribeRequest) -> messages.PageDescription:
-        """Return what was understood of a page."""
+        """Return what was read from a page."""
         return await self._router.describe(request)
 
     async def show(self, request: messages.ShowRequest) -> Answer:
-        """Return documents with a piece of their text."""
+        """Return documents with snippets."""
         return await self._router.show(request)
 
     async def _ask(self, operation: str, request: Request, answer: type[T]) -> T:

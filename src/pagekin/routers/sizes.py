@@ -1,4 +1,4 @@
-"""What a collection takes on disk, part by part."""
+"""The size of a collection on disk, part by part."""
 
 from pagekin.clusters import THESAURUS_ARRAYS, TREE_ARRAYS
 from pagekin.hypertext import READABLE_TEXT

@@ -1,4 +1,4 @@
-"""Which hosts make a leaf, and which routers stand above the leaves: by domain names, by a directory, by likeness.
+"""Which hosts form a leaf, and which routers are above the leaves: by domain names, a directory, or similar labels.
 
 Functions from counts, listings and labels to trees; the same input gives the same tree, in whatever order it comes.
 """
@@ -31,14 +31,14 @@ _WORDS_IN_NAME = 4
 _LONGEST_FILE = 200
 _LAST_PORT = 65535
 NODES_PATH = "nodes"
-"""Where the nodes that share the root's port stand: no page of the root begins so."""
+"""The path prefix of nodes that share the root's port; no page of the root begins with it."""
 _LONGEST_START = LONGEST_NAME - 40
 """Of a name, so that an ending can be added."""
 
 
 @dataclass(frozen=True, order=True)
 class SiteGroup:
-    """Hosts whose pages make one leaf: a host of its own, or the small hosts of a domain."""
+    """Hosts whose pages form one leaf: one host, or the small hosts of a domain."""
 
     domains: Way
     """From the top down, as in ('edu', 'cornell.edu')."""
@@ -56,7 +56,7 @@ class SiteGroup:
 
     @property
     def file(self) -> str:
-        """Return the name of the collection's folder, without the ending; an @ stands in no host."""
+        """Return the name of the collection's folder, without the extension; no host contains an @."""
         name = self.host or f"other@{self.domains[-1] if self.domains else 'all'}"
         plain = name.replace(":", "@").replace(" ", "-")
         if len(plain) <= _LONGEST_FILE:
@@ -89,7 +89,7 @@ def domains_of(host: str) -> Way:
 
 
 def shown_host(host: str) -> str:
-    """Return a host in the letters of its language, if these can be turned back into the host, as plain text."""
+    """Return a host in Unicode, if that can be converted back to the host."""
     if "xn--" not in host:
         return host
     name, colon, port = split_port(host)
@@ -191,7 +191,7 @@ def _plain_name(text: str) -> str:
 
 
 def tree_of_paths(name: str, root: str, paths: Mapping[str, Way], named: Callable[[Way], str]) -> Hierarchy:
-    """Make the tree in which each leaf stands at the end of its path; a router with one child is replaced by it.
+    """Make the tree in which each leaf is at the end of its path; a router with one child is replaced by it.
 
     Only a root above a single leaf stays.
     """
@@ -227,7 +227,7 @@ def _order(child: Way | str) -> tuple[bool, Way]:
 
 
 def _unique(name: str, taken: Container[str], kind: str = "") -> str:
-    """Return the name, if it may be one, or else a name like it that is not taken."""
+    """Return the name if it is valid and free, or else a similar one."""
     name = name[:_LONGEST_START].strip()
     if name in ("", ".", ".."):
         name = f"({name})"
@@ -289,7 +289,7 @@ def check_ports(nodes: int, port: int, one_port: bool) -> None:
 
 
 def _url(host: str, port: int, name: str = "") -> str:
-    """Return an address at a port; that of a name lies where no page of the root does."""
+    """Return an address at a port; named nodes get a path that no page of the root has."""
     shown = f"[{host}]" if ":" in host else host
     path = f"{NODES_PATH}/{quote(name, safe='')}/" if name else ""
     return canonical_url(f"http://{shown}:{port}/{path}") or ""

@@ -1,4 +1,4 @@
-"""Bags of pages on their way between collections."""
+"""Bags of pages as messages between collections."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ _MOST_TERMS = 20_000
 
 
 def mean_bag(bags: Sequence[Bag]) -> Bag:
-    """Return the mean of several pages' bags; it has no signature, so whoever compares it signs it."""
+    """Return the mean of several pages' bags, without a signature: collections that compare it compute that."""
     if len({bag.strategy for bag in bags}) > 1:
         raise ServiceError("these pages were indexed with different strategies, so they cannot be compared together")
     hashes, place = np.unique(np.concatenate([np.array(bag.hashes, np.int64) for bag in bags]), return_inverse=True)
@@ -38,5 +38,5 @@ def mean_bag(bags: Sequence[Bag]) -> Bag:
 
 
 def _column(bag: Bag, column: tuple[int, ...]) -> npt.NDArray[np.uint8]:
-    """Return what a bag says of each term; zeros if it says nothing."""
+    """Return a bag's values for each term; zeros if it has none."""
     return np.array(column if len(column) == len(bag.hashes) else (0,) * len(bag.hashes), np.uint8)

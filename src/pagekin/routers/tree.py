@@ -11,7 +11,7 @@ from pagekin.routers.child import Child
 from pagekin.routers.connection import ChildError, RefusedError
 
 _LONGEST = 200
-"""Characters of an address, or of an error, that are passed on: all together a tree must not be too large for those above."""
+"""Maximum characters of an address or an error in a tree, so that the tree stays small enough for routers above."""
 
 
 async def tree_below(own: TreeNode, children: Mapping[str, Child], request: TreeRequest, deadline: float) -> TreeNode:
@@ -40,7 +40,7 @@ async def _child_tree(child: Child, request: TreeRequest, deadline: float) -> Tr
 
 
 def _clean(node: TreeNode, depth: int) -> TreeNode:
-    """Return a node from elsewhere without what could drive a terminal or lead astray, no deeper than a request goes."""
+    """Return a received node without control characters, no deeper than a request goes."""
     url = node.url if len(node.url) <= _LONGEST and node.url.startswith(("http://", "https://")) else ""
     return msgspec.structs.replace(
         node, name=plain_text(node.name), url=url if plain_text(url) == url else "", error=plain_text(node.error)[:_LONGEST],
@@ -50,7 +50,7 @@ def _clean(node: TreeNode, depth: int) -> TreeNode:
 
 
 def _within(node: TreeNode, limit: int) -> TreeNode:
-    """Return the tree cut to `limit` nodes: small branches stay whole and large ones share what is left."""
+    """Return the tree cut to `limit` nodes: small branches stay whole, and large ones share the rest."""
     branches = node.children[: limit - 1]
     sizes = [_size(branch) for branch in branches]
     left, cut = limit - 1, list(branches)

@@ -1,4 +1,4 @@
-"""What can be believed of an answer that came from elsewhere: it is cleaned once, where it comes in."""
+"""Cleans answers from other services once, on arrival, and drops what cannot be true."""
 
 import asyncio
 import re
@@ -13,14 +13,14 @@ from pagekin.text import largest_score
 MOST_ON_PATH = 32
 """The most names of a path."""
 _LARGEST_SIMILARITY = 2.0
-"""How like a page another can be, with what its place in a sub-cluster adds, and something over."""
+"""The highest possible score of a suggested page, with a margin."""
 _RELATIVE_CLUSTER = re.compile(r"cluster/[0-9]{1,11}")
 _AT_ONCE = 1_000
-"""Hits and services that are looked at before others have their turn."""
+"""Hits and services that are processed before yielding to other tasks."""
 
 
 async def believable(answer: Answer, request: Request, who: str) -> Answer:
-    """Return what can be believed of an answer to a request; it says what is left out of what `who` told."""
+    """Return an answer without what cannot be true; it says what was left out of the answer of `who`."""
     limit, largest = getattr(request, "limit", 10_000), _largest_score(request)
     results = []
     for place, hit in enumerate(answer.results[:limit], 1):
@@ -59,7 +59,7 @@ async def believable(answer: Answer, request: Request, who: str) -> Answer:
 
 
 def _largest_score(request: Request) -> float:
-    """Return the score that no hit of a request can exceed."""
+    """Return an upper bound of the scores of a request's hits."""
     query = getattr(request, "query", "")
     if not query:
         return _LARGEST_SIMILARITY
@@ -95,5 +95,5 @@ def _is_address(hit: Hit) -> bool:
 
 
 def _is_web_address(url: str) -> bool:
-    """Return whether an address is one of the web, and does nothing to a terminal."""
+    """Return whether an address is http(s) and free of control characters."""
     return url.startswith(("http://", "https://")) and plain_text(url) == url

@@ -1,4 +1,4 @@
-"""A cache of answers for some seconds, because many often ask the same at once."""
+"""A cache of answers for some seconds, because many clients often ask the same at once."""
 
 import time
 from collections import OrderedDict
@@ -8,7 +8,7 @@ T = TypeVar("T")
 
 
 class TtlCache(Generic[T]):
-    """The newest answers by what was asked, each for some seconds; with 0 seconds nothing is kept."""
+    """The newest answers by request, each kept for some seconds; with 0 seconds nothing is kept."""
 
     def __init__(self, seconds: float, most: int) -> None:
         self.seconds, self._most = seconds, most

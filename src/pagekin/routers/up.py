@@ -30,12 +30,12 @@ from pagekin.routers.sharded import LeafService, mount
 from pagekin.routers.warm import warm, warm_leaf
 
 _PAUSE = 0.5
-"""Seconds after which it is looked again whether all is there."""
+"""Seconds between two checks whether all nodes are ready."""
 _SETTLED = 60.0
-"""Seconds after all listen, after which it is told what is not there."""
+"""Seconds after listening begins, after which missing nodes are reported."""
 _TOO_MANY_FILES = os.strerror(errno.EMFILE)
 _MOST_TOLD = 5
-"""Names and lines of a kind, at most."""
+"""Maximum number of names and lines of a kind in messages."""
 
 
 @dataclass
@@ -46,9 +46,9 @@ class OpenNodes:
     nodes: int = 0
     """How many of them are nodes of the network; the others are shards."""
     ill: int = 0
-    """How many nodes cannot answer until their collection is mended."""
+    """How many nodes cannot answer until their collection is repaired."""
     complaints: list[str] = field(default_factory=list)
-    """What is wrong with these, and why others are not run, in lines."""
+    """Lines that say what is wrong with these, and why others are not run."""
 
 
 def open_nodes(network: Network, names: Iterable[str], refresh: float = 60.0) -> OpenNodes:
@@ -166,7 +166,7 @@ def run_network(
 
 
 def _share_a_port(network: Network, names: Sequence[str]) -> bool:
-    """Return whether several nodes listen at one port, told apart by paths."""
+    """Return whether several nodes share a port, distinguished by paths."""
     places = [network.by_name[name].place for name in names]
     return len({(place.host, place.port) for place in places}) < len(places)
 
@@ -206,7 +206,7 @@ def open_and_warm(network: Network, names: Sequence[str], refresh: float, tell: 
 
 
 def _tell_when_whole(network: Network, names: Sequence[str], began: float, tell: Callable[[str], None]) -> None:
-    """Report when the highest routers that run here know all that is below them, and after a while which do not."""
+    """Report when the highest routers here have the labels of everything below, and after a while which have not."""
     waiting = {name for name in names if not network.by_name[name].leaf}
     waiting -= {name for name in waiting if waiting & set(network.by_name[name].parents)}
     known: dict[str, int] = {}
@@ -235,7 +235,7 @@ def _tell_when_whole(network: Network, names: Sequence[str], began: float, tell:
 
 
 def _run_part(tell: Tell, network: Network, names: list[str], refresh: float, make_app: MakeApp) -> None:
-    """Run some nodes in a process of their own."""
+    """Run some nodes in a separate process."""
     opened = open_and_warm(network, names, refresh, lambda line: tell("line", line))
     run(opened.services, lambda: tell("ready", opened.nodes, opened.ill), make_app)
 

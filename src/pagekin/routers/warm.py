@@ -1,4 +1,4 @@
-"""What is opened and compiled before anybody is let in, so that no first question waits for it, nor all others behind it."""
+"""Opens and compiles what first questions need before the server listens, so that no client waits for it."""
 
 import logging
 from collections.abc import Iterable
@@ -30,7 +30,7 @@ from pagekin.text import ANALYSER, QueryError
 
 _log = logging.getLogger("pagekin.routers")
 _COMMON, _OTHER = "the", "page"
-"""What is asked for where no word is known."""
+"""The query used if no word is known."""
 
 
 def warm(services: Iterable[Service]) -> None:
@@ -104,7 +104,7 @@ def _ask_whole(whole: Whole) -> None:
 
 
 def _bring_labels_together() -> None:
-    """Merge two labels of nothing once, as routers do with their children's: what is compiled for these serves all."""
+    """Merge two empty labels once, so that the code that merges labels is compiled."""
     labels = {name: ContentLabel(LABEL_VERSION, ANALYSER, name, 0, 0, 0, True) for name in ("one", "other")}
     router_label("both", labels, LabelBudget(clusters=1))
     table = RoutingTable(labels)
