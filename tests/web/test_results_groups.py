@@ -11,7 +11,7 @@ from pagekin.collection import ReloadingCollection
 from pagekin.hypertext import Corpus
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.results import A_PAGE, BEST_OF_GROUP, GROUPS_A_PAGE
-from pagekin.web.pictures.group import draw_group, links_among, order_circle
+from pagekin.web.pictures.group import draw_group, join_pages, order_circle
 from tests.routers.webs import searched_in
 
 from .finding import data, follow, results, shown
@@ -136,8 +136,9 @@ def linked(corpus: Corpus, urls: list[str]) -> set[tuple[int, int]]:
 
 def test_dots_lie_apart_and_within_the_picture(demo: ReloadingCollection) -> None:
     view, topic = CollectionView.of(demo.collection), {"cluster": 1, "name": "", "address": ""}
+    urls = [view.corpus.page_url(page) for page in range(45)]
     for count in (0, 1, 2, 3, 20, 45):
-        layout = draw_group(view, {page: page + 1 for page in range(min(count, 10))}, range(count), **topic)
+        layout = draw_group(view, {urls[page]: page + 1 for page in range(min(count, 10))}, urls[:count], **topic)
         assert len(layout.dots) == min(count, 20)
         for dot in layout.dots:
             assert dot.r <= dot.x <= layout.size - dot.r
@@ -155,5 +156,7 @@ def test_what_is_linked_lies_side_by_side() -> None:
 
 
 def test_links_of_pages_that_link_to_themselves_or_nowhere(demo: ReloadingCollection) -> None:
-    assert all(a < b for a, b in links_among(demo.collection.corpus, [5, 3, 9, 1]))
-    assert links_among(demo.collection.corpus, [7]) == []
+    view = CollectionView.of(demo.collection)
+    urls = [view.corpus.page_url(page) for page in (5, 3, 9, 1)]
+    assert all(a < b for a, b in join_pages(view, urls))
+    assert join_pages(view, urls[:1]) == []

@@ -62,7 +62,7 @@ def serve_collection(
     _warm(leaf)
 
     def ready() -> None:
-        tell(address, len(leaf.whole.pages))
+        tell(address, sum(part.corpus.alive for part in leaf.whole.parts))
         if public:
             say(f"For browsers: {public}/   (the proxy must pass requests on without the path)")
         sys.stdout.flush()  # who reads it through a pipe is waiting

@@ -109,6 +109,11 @@ class Collection:
         """Return the full-text index."""
         return TextIndex.open(self.corpus, self._compiled)
 
+    @property
+    def base(self) -> "Collection":
+        """Return the collection that a delta belongs to: itself, if it is none."""
+        return self
+
     @cached_property
     def whole(self) -> Whole:
         """Return the collection as a `Whole`, the interface shared by collections in one piece and in shards."""
@@ -361,6 +366,11 @@ class DeltaPart(Collection):
         self.corpus, self.delta, self._base = corpus, None, base
         self._companions = {}
         self._raw_hits = {}
+
+    @property
+    def base(self) -> Collection:
+        """Return the collection whose delta it is."""
+        return self._base
 
     @property
     def whole(self) -> Whole:

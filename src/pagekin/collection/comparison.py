@@ -23,10 +23,10 @@ class Comparison:
     """(term, its lowest weight in any of the pages, its origin) of the terms in all pages, the heaviest first."""
 
 
-def compare_pages(collection: "Collection", numbers: Sequence[int], count: int) -> Comparison:
-    """Compare pages by the numbers of their addresses, all of which have bags; return at most `count` shared terms."""
+def compare_pages(collection: "Collection", urls: Sequence[str], count: int) -> Comparison:
+    """Compare pages by their addresses, all of which have bags; return at most `count` shared terms."""
     found = collection.related_pages.index.documents
-    documents = [found.at(collection.corpus.urls[number]) for number in numbers]
+    documents = [found.at(url.encode()) for url in urls]
     every = [found.bag(document) for document in documents]
     similarities = [[1.0] * len(every) for _ in every]
     for one, mine in enumerate(every):

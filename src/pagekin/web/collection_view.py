@@ -1,7 +1,7 @@
 """A collection as pages show it: links to pages and clusters, made once and kept as long as the collection is open."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
@@ -64,12 +64,26 @@ class CollectionView:
 
     def holding(self, url: str) -> "CollectionView":
         """Return the view of the part that has the page at an address: of the delta, if it has a newer one."""
-        delta = self.collection.delta
-        if delta is None or self.corpus.pages_of(self.corpus.url_number(url)):
-            return self
+        base = CollectionView.of(self.collection.base)
+        delta, corpus = base.collection.delta, base.corpus
+        if delta is None or corpus.pages_of(corpus.url_number(url)):
+            return base
         number = delta.corpus.url_number(url)
-        is_here = number >= 0 and (delta.corpus.pages_of(number) or not self.corpus.knows(self.corpus.url_number(url)))
-        return CollectionView.of(delta) if is_here else self
+        is_here = number >= 0 and (delta.corpus.pages_of(number) or not corpus.knows(corpus.url_number(url)))
+        return CollectionView.of(delta) if is_here else base
+
+    def links_among(self, urls: Sequence[str]) -> list[tuple[int, int]]:
+        """Return which of some pages link to which others of them, as places among them; whatever part they are of."""
+        places: dict[CollectionView, dict[int, int]] = {}
+        links = []
+        for place, url in enumerate(urls):
+            there = self.holding(url)
+            if there not in places:
+                places[there] = {there.corpus.url_number(other): at for at, other in enumerate(urls)}
+            for page in there.corpus.pages_of(there.corpus.url_number(url))[:1]:
+                targets = places[there].keys() & targets_of(there.corpus, page)
+                links += sorted((place, places[there][target]) for target in targets)
+        return [(source, target) for source, target in links if source != target]
 
     @cached_property
     def related(self) -> RelatedIndex | None:

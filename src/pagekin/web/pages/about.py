@@ -115,6 +115,13 @@ def about_collection(collection: CollectionView) -> AboutView:
         ("HTML read", size(facts["html_bytes"])),
         ("on disk", f"{size(sum(parts.values()))}: {', '.join(f'{name} {size(one)}' for name, one in parts.items())}"),
     ]
+    if delta := collection.collection.delta:
+        gone = len(collection.corpus) - collection.corpus.alive
+        now = collection.corpus.alive + delta.corpus.alive
+        since = (
+            f"{delta.corpus.alive:,} pages are new, changed, or have other links, and {gone:,} of the above are hidden"
+        )
+        sizes.insert(0, ("updated", f"{since}: {now:,} pages now"))
     dates = np.asarray(collection.corpus.pages.date)
     dates = dates[dates > 0]
     strategy = dict(index.get("strategy", {}))

@@ -165,7 +165,7 @@ def _collection_view(
     if not answer.subjects:
         return CompareView(pages=pages, note=note, options=options)
     numbers = [collection.corpus.url_number(url) for url in urls]
-    comparison = compare_pages(collection.collection, numbers, TERMS)
+    comparison = compare_pages(collection.collection, urls, TERMS)
     shared, similar = write_words(
         collection,
         numbers,

@@ -276,9 +276,12 @@ def _also_linking(collection: CollectionView, citing: Sequence[int], quoted: Seq
 
 
 def _trails(collection: CollectionView, page: int) -> list[Trail]:
-    """Return the page's place in each hierarchy."""
+    """Return the page's place in each hierarchy, with the pages of a delta."""
     trails = []
-    for name, tree in collection.trees.items():
+    part, trees = collection.collection, collection.trees
+    if part.base.delta:
+        trees, page = part.whole.trees, page + part.whole.pages.bounds[part.whole.parts.index(part)]
+    for name, tree in trees.items():
         if name == "documents":
             continue
         for node in tree.homes(page)[:3]:
@@ -306,16 +309,20 @@ def _neighbourhood(
     similar: list[why.Similar],
 ) -> Neighbourhood | None:
     """Return the page with those that link to it, are linked from it and are like it, and all links between them."""
-    corpus = collection.corpus
-    alike = {corpus.url_number(one.page.url): one.similarity for one in similar}
-    chosen: dict[int, tuple[Role, float]] = {number: ("here", 0.0)}
-    sides: tuple[tuple[Role, dict[int, float]], ...] = (("in", citing), ("out", linked), ("similar", alike))
+    urls = collection.corpus.url
+    alike = {one.page.url: one.similarity for one in similar}
+    chosen: dict[str, tuple[Role, float]] = {urls(number): ("here", 0.0)}
+    sides: tuple[tuple[Role, dict[str, float]], ...] = (
+        ("in", {urls(other): similarity for other, similarity in citing.items()}),
+        ("out", {urls(other): similarity for other, similarity in linked.items()}),
+        ("similar", alike),
+    )
     for role, some in sides:
         fresh = [(other, similarity) for other, similarity in some.items() if other not in chosen]
         chosen |= {other: (role, similarity) for other, similarity in fresh[:NEIGHBOURS]}
     if len(chosen) == 1:
         return None
-    links_of = {other: collection.link(other) for other in chosen}
+    links_of = {other: collection.link_to(other) for other in chosen}
     titles = Counter(link.title for link in links_of.values())
     nodes = []
     for other, (role, similarity) in chosen.items():
@@ -323,13 +330,7 @@ def _neighbourhood(
         # Of several pages of one title the addresses tell which is which.
         title = link.title if titles[link.title] == 1 or role == "here" else tail(link.url, _TAIL)
         nodes.append(Node(url=link.url, title=title, role=role, similarity=similarity))
-    place_of = {other: place for place, other in enumerate(chosen)}
-    links = [
-        Link(place_of[other], place_of[target])
-        for other in chosen
-        for one in corpus.pages_of(other)[:1]
-        for target in sorted(place_of.keys() & targets_of(corpus, one) - {other})
-    ]
+    links = [Link(source, target) for source, target in collection.links_among(list(chosen))]
     return Neighbourhood(nodes=nodes, links=links)
 
 

@@ -324,12 +324,10 @@ def _draw_topic(collection: CollectionView, groups: Sequence[ResultGroup]) -> Pi
     if not known:
         return None
     group = min(known, key=lambda one: one.results[0].place)
-    pages = {collection.page_at(one.url): one.place for one in group.results}
-    central = map(collection.page_at, collection.label.clusters[group.cluster - 1].urls)
-    return draw_group(
-        collection, pages, [page for page in central if page >= 0], cluster=group.cluster, name=group.name,
-        address=group.address,
-    )  # fmt: skip
+    pages = {one.url: one.place for one in group.results}
+    urls = collection.label.clusters[group.cluster - 1].urls
+    central = [url for url in urls if collection.holding(url).page_at(url) >= 0]
+    return draw_group(collection, pages, central, cluster=group.cluster, name=group.name, address=group.address)
 
 
 def _way(path: Sequence[str]) -> str:

@@ -1,15 +1,14 @@
 """A picture of a sub-cluster: its central pages and the results in it on a circle, the links among them as lines."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from msgspec import Struct
 
-from pagekin.hypertext import Corpus
 from pagekin.web import addresses
-from pagekin.web.collection_view import CollectionView, targets_of
+from pagekin.web.collection_view import CollectionView
 
 SIZE = 300
 """Width and height of the picture."""
@@ -44,14 +43,9 @@ class Picture(Struct, frozen=True, kw_only=True):
     """The same as paths."""
 
 
-def links_among(corpus: Corpus, pages: Sequence[int]) -> list[tuple[int, int]]:
+def join_pages(collection: CollectionView, urls: Sequence[str]) -> list[tuple[int, int]]:
     """Return which of some pages are joined by a link, as places among them, the smaller first."""
-    place_of = {int(corpus.pages.url[page]): place for place, page in enumerate(pages)}
-    links = set()
-    for place, page in enumerate(pages):
-        others = {place_of[target] for target in place_of.keys() & targets_of(corpus, page)} - {place}
-        links |= {(min(place, other), max(place, other)) for other in others}
-    return sorted(links)
+    return sorted({(min(link), max(link)) for link in collection.links_among(urls)})
 
 
 def order_circle(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
@@ -71,14 +65,14 @@ def order_circle(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
 
 
 def draw_group(
-    collection: CollectionView, results: Mapping[int, int], central: Sequence[int], most: int = 20, **topic: Any
+    collection: CollectionView, results: Mapping[str, int], central: Iterable[str], most: int = 20, **topic: Any
 ) -> Picture:
-    """Draw a `topic`: `results` gives places of pages among the results, `central` are its central pages."""
+    """Draw a `topic`: `results` gives places of pages, by their addresses, among the results, `central` are its central pages."""
     pages = list(dict.fromkeys([*results, *central]))[:most]
-    links = links_among(collection.corpus, pages)
+    links = join_pages(collection, pages)
     turns = {place: turn for turn, place in enumerate(order_circle(len(pages), links))}
     dots = []
-    for place, link in enumerate(collection.page_links(pages)):
+    for place, link in enumerate(map(collection.link_to, pages)):
         angle = 2 * np.pi * turns[place] / len(pages) - np.pi / 2
         number = results.get(pages[place], 0)
         dots.append(
