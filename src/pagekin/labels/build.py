@@ -1,4 +1,4 @@
-"""The content label of a collection, from its clusters and within budgets: the abstraction functions of a leaf."""
+"""Make the content label of a collection from its clusters, within budgets: the abstraction functions of a leaf."""
 
 import shutil
 import weakref
@@ -31,7 +31,7 @@ from pagekin.store import Array, ArrayFile, on_temporary_disk, row_entries, smal
 from pagekin.text import form_table
 
 FIRST_TERMS = FREQUENT_TERMS = 500
-"""Terms of a page that a label takes note of, as in the paper: the first, and the most frequent after them."""
+"""How many terms of a page a label uses, as in the paper: the first ones, and the most frequent of the rest."""
 
 
 @dataclass(frozen=True)
@@ -41,13 +41,13 @@ class _PageTerms:
     nodes: tuple[int, ...]
     pages: npt.NDArray[np.int64]
     terms: npt.NDArray[np.int64]
-    """Different terms that were taken note of, rising: word * 6 + attribute."""
+    """The distinct terms used, ascending: word * 6 + attribute."""
     tf: npt.NDArray[np.int64]
     df: npt.NDArray[np.int64]
     weights: npt.NDArray[np.float64]
     """Sums of w_ki (equation 8) over the documents."""
     known: int
-    """How many different terms the pages have, with those that were not taken note of."""
+    """How many distinct terms the pages have, used or not."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class _TermFile:
     offsets: npt.NDArray[np.int64]
     terms: Array
     counts: Array
-    """Empty if they are not needed; negative for terms that a label takes no note of."""
+    """Empty if not needed; negative for terms that a label does not use."""
     weights: Array
     columns: int
 
@@ -65,7 +65,7 @@ class _TermFile:
     def of(
         cls, corpus: Corpus, words: Vocabulary, folder: Path, threads: int, factors: TermSettings | None = None
     ) -> "_TermFile":
-        """Count the terms of all pages; with `factors` also select and weigh those that a label takes note of."""
+        """Count the terms of all pages; with `factors` also select and weight those that a label uses."""
         columns = len(words.shown) * len(TERM_ATTRIBUTES)
         sizes = [np.zeros(1, np.int64)]
         kinds = {"terms": smallest_uint(columns), "counts": np.dtype(np.int32), "weights": np.dtype(np.float32)}
@@ -87,7 +87,7 @@ class _TermFile:
 
 
 class LeafTerms:
-    """A collection's terms, counted and weighed once, from which labels of any size are made.
+    """A collection's terms, counted and weighted once, from which labels of any size are made.
 
     Cost: two passes over all words; then for each cluster one over the terms of its pages. Memory for a few numbers of each term.
     """
@@ -199,7 +199,7 @@ class LeafTerms:
 
     @cached_property
     def _same_words(self) -> tuple[Array, Array] | None:
-        """Rows of the words by whose forms each word is found: those that have its stem in another language."""
+        """For each word, the words whose forms also find it: those with the same stem in another language."""
         same = form_table(self.corpus).same
         if same is None:
             return None
@@ -207,7 +207,7 @@ class LeafTerms:
         return np.searchsorted(same[members], np.arange(len(same) + 1)), members
 
     def group(self, cluster: _PageTerms, most: int) -> fitting.Group:
-        """Collect what a label may say about some pages, with at most `most` terms."""
+        """Collect the content of a label about some pages, with at most `most` terms."""
         by_size = sorted(cluster.nodes, key=lambda node: (-len(self.tree.pages_of(node)), node))
         described = [self.tree.descriptions[node] for node in by_size if self.tree.descriptions]
         # Of merged clusters the largest give the name and the central pages, in turn.
@@ -257,7 +257,7 @@ def search_words(corpus: Corpus) -> Vocabulary:
 
 
 def mark_unnoted(streams: StreamBatch, words: Vocabulary, counted: BagMatrix) -> BagMatrix:
-    """Return the counted terms of some pages, with negative counts for terms that a label takes no note of.
+    """Return the counted terms of some pages, with negative counts for terms that a label does not use.
 
     It takes note of the first 500 terms of each page, and of the 500 most frequent of the rest.
     """
@@ -301,5 +301,5 @@ def leaf_label(
 
 
 def chosen_nodes(tree: Tree) -> list[int]:
-    """Return the clusters of the level chosen when the tree was made; of other trees, the root's children."""
+    """Return the clusters of the level chosen when the tree was made; in other trees, the root's children."""
     return list(tree.facts.get("shown") or tree.children[0] or [0])

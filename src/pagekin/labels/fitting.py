@@ -37,20 +37,20 @@ class LabelBudget:
 
 @dataclass(frozen=True)
 class Group:
-    """A group of documents, with everything that a label could say about it."""
+    """A group of documents, with everything that a label could include about it."""
 
     name: str
     num_docs: int
     size: int
     num_terms: int
     known: int
-    """Terms there would be without a budget."""
+    """The number of terms without a budget."""
     terms: Sequence[model.Term]
     """As many as the budget of terms allows, the heaviest first."""
     heaviest: tuple[str, ...]
     urls: tuple[str, ...]
     filters: tuple[TermFilter, ...]
-    """Each document's terms are all in one of them; none if they are not known."""
+    """Filters, one of which holds all terms of each document; empty if not known."""
     nodes: tuple[int, ...] = ()
 
 
@@ -63,10 +63,10 @@ class Draft:
     whole: Group
     groups: Sequence[Group]
     lost: model.LabelLosses
-    """What is lost already."""
+    """What was already lost."""
     added: tuple[model.AddedTerm, ...]
     words: int
-    """Words on all documents together."""
+    """The number of words in all documents."""
 
 
 def label_within(budget: LabelBudget, make_draft: Callable[[int], Draft]) -> model.ContentLabel:
@@ -124,7 +124,7 @@ def _filter_size(groups: Sequence[Group]) -> int:
 
 
 def _make_label(draft: Draft, shown: int, with_whole: bool, with_clusters: bool, terms: int) -> model.ContentLabel:
-    """Make the label of a draft with so many addresses, words and terms of each group, and with these filters."""
+    """Make the label of a draft with given numbers of addresses, words and terms per group, and with these filters."""
     words, packed = model.pack_terms(group.terms[:terms] for group in (draft.whole, *draft.groups))
     clusters = tuple(
         model.SubCluster(
@@ -149,7 +149,7 @@ def _make_label(draft: Draft, shown: int, with_whole: bool, with_clusters: bool,
 def heaviest_terms(
     terms: Array, tf: Array, df: Array, weights: Array, most: int, text_of: Callable[[int], str]
 ) -> list[model.Term]:
-    """Return the heaviest terms (word * 6 + attribute), given the text of a word; those that no label may hold are left out."""
+    """Return the heaviest terms (word * 6 + attribute) that a label may hold; `text` gives a word's text."""
     order = np.lexsort((terms, -weights))[:most]
     heaviest = []
     for term, times, documents in zip(*(column[order].tolist() for column in (terms, tf, df)), strict=True):
@@ -160,7 +160,7 @@ def heaviest_terms(
 
 
 def in_turn(lists: Iterable[Iterable[T]]) -> list[T]:
-    """Return the first of each list, then the second of each, and so on, none twice."""
+    """Interleave lists without duplicates: the first of each, then the second of each, and so on."""
     return list(dict.fromkeys(one for turn in zip_longest(*lists) for one in turn if one is not None))
 
 

@@ -1,4 +1,4 @@
-"""Membership filters: which words a collection may hold, in about 1.25 bytes a term, so that routing never loses a match.
+"""Membership filters: the words that a collection may hold, in about 1.25 bytes per term, so that routing loses no match.
 
 Keys are words as the full-text search analyses them, so that a filter knows whatever a search could find.
 A filter is Bloom's: 10 bits and 7 probes for each key, which wrongly answers "maybe" for 0.8 % of absent keys and never
@@ -20,21 +20,21 @@ from pagekin.text import analyse
 
 TermKeys = npt.NDArray[np.uint64]
 BITS = 10
-"""Bits a key: 9.6 would give 1 % by the formula, and real filters scatter around it."""
+"""Bits per key: the formula gives 1 % errors for 9.6, and real filters vary around that."""
 PROBES = 7
 MOST_KEYS = 1 << 27
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _PART = 1 << 16
-"""Keys whose probes are made at once."""
+"""How many keys are probed at once."""
 
 
 class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A Bloom filter of term keys: it holds every key that was put in, and wrongly a few others."""
+    """A Bloom filter of term keys: it finds every key that was added, and wrongly a few others."""
 
     keys: Annotated[int, msgspec.Meta(ge=0, le=MOST_KEYS)]
-    """How many different keys were put in."""
+    """How many distinct keys were added."""
     bits: bytes
-    """A little more than BITS bits a key, the first in the lowest bit of the first byte; base64 in JSON."""
+    """A little more than BITS bits per key, the first in the lowest bit of the first byte; base64 in JSON."""
 
     @classmethod
     def of(cls, keys: TermKeys) -> "TermFilter":
@@ -46,7 +46,7 @@ class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return cls(len(keys), np.packbits(held, bitorder="little").tobytes())
 
     def fault(self) -> str:
-        """Return what is wrong with a filter from outside, or ''."""
+        """Return what is wrong with a filter from another service, or ''."""
         if len(self.bits) != filter_bytes(self.keys):
             return f"a filter of {self.keys:,} keys has {filter_bytes(self.keys):,} bytes, not {len(self.bits):,}"
         ones = int(np.bitwise_count(np.frombuffer(self.bits, np.uint8)).sum())
@@ -56,7 +56,7 @@ class TermFilter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class FilterBank:
-    """Filters probed at once by a compiled kernel, as a search at a router asks hundreds.
+    """Many filters probed together by a compiled kernel, because a search at a router asks hundreds.
 
     A filter says True of all keys that are in it, and of 0.8 % of the others.
     """

@@ -34,27 +34,27 @@ from pagekin.text import ANALYSER
 _NAMED = 3
 """Words in the name of a sub-cluster that was merged."""
 _COMMON = 0.05
-"""A word tells of a sub-cluster that was merged only if at least this share of its pages hold it."""
+"""The least share of a merged sub-cluster's pages that must hold a word for it to be in the name."""
 _SMOOTH = 0.01
 MOST_HOPS = 16
-"""Routers between a leaf and those who still count it."""
+"""The greatest number of routers between a leaf and a router that counts it."""
 MOST_LEAVES = 10_000
-"""The most leaves that a label names; one of more names none."""
+"""Maximum number of leaves that a label names; a label of more leaves names none."""
 
 
 @dataclass(frozen=True)
 class MergedLabel:
-    """A router's label, and where its children's sub-clusters went."""
+    """A router's label, and which of its sub-clusters contain those of its children."""
 
     label: ContentLabel
     homes: Mapping[str, Mapping[int, int]]
-    """For each child the number of its sub-cluster -> the number of the router's. Results are grouped through it."""
+    """For each child: number of its sub-cluster -> number of the router's; used to group results."""
     shares: Mapping[str, float]
     """The share of each child's documents that no other child counts."""
 
 
 class _Words:
-    """Words of all children under one numbering: forms of one stem are one word, as in a collection."""
+    """The words of all children with common numbers; forms of one stem are one word, as in a collection."""
 
     def __init__(self, labels: Iterable[ContentLabel]) -> None:
         self._words = sorted({word for label in labels for word in label.words})
@@ -88,7 +88,7 @@ class _Words:
 
 @dataclass(frozen=True)
 class _Rows:
-    """Terms of several documents: rows of a sparse matrix, in which terms rise, with their weights (equations 6 to 8)."""
+    """Terms of several documents as rows of a sparse matrix, ascending, with weights (equations 6 to 8)."""
 
     offsets: Array
     terms: Array
@@ -125,7 +125,7 @@ def _whole(sums: Array) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class _Document:
-    """A child's sub-cluster; a child that has none is one of its own, numbered 0."""
+    """A child's sub-cluster; a child without any counts as one, numbered 0."""
 
     child: str
     number: int
@@ -133,7 +133,7 @@ class _Document:
 
 
 class _Router:
-    """What the children tell, brought together once."""
+    """The contents of the children's labels, combined once."""
 
     def __init__(self, children: Mapping[str, ContentLabel]) -> None:
         # By name, so that the order in which children come does not matter.
@@ -154,7 +154,7 @@ class _Router:
         self._shown = words.common_forms()
         self._num_docs = sum(document.part.num_docs for document in self.documents)
         self._held = np.zeros(self.width // len(TERM_ATTRIBUTES))
-        """In how many pages each word is, at least: labels tell it of their heaviest terms."""
+        """A lower bound of the pages with each word; labels give counts of their heaviest terms."""
         for one in range(len(self.documents)):
             terms, _tf, df, _weights = self.rows.sum_rows([one])
             found, place = np.unique(terms // len(TERM_ATTRIBUTES), return_inverse=True)
@@ -168,7 +168,7 @@ class _Router:
         return sorted(found, key=lambda part: (-sum(self.documents[one].part.num_docs for one in part), part))
 
     def group(self, part: Sequence[int], most: int) -> fitting.Group:
-        """Make the group of some documents: all that the label may say of them."""
+        """Make the group of some documents, with everything that the label may include."""
         documents = sorted((self.documents[one].part for one in part), key=lambda one: -one.num_docs)
         terms, tf, df, weights = self.rows.sum_rows(part)
         telling = self._telling(terms, df, weights, sum(one.num_docs for one in documents))
@@ -223,7 +223,7 @@ def _most(place: Array, counts: Array, length: int) -> npt.NDArray[np.float64]:
 def _larger(
     told: tuple[Array, Array, Array], inside: Sequence[tuple[Array, Array, Array]], width: int
 ) -> tuple[Array, Array, Array]:
-    """Return (terms, tf, df) of a child, each count the larger of what its whole and its sub-clusters tell.
+    """Return (terms, tf, df) of a child; each count is the larger of its whole label's and its sub-clusters'.
 
     The whole may lack terms of the sub-clusters, and the other way round.
     """

@@ -1,4 +1,4 @@
-"""The content label: what a collection or a router says of its contents to those above it (hypursuit-1996, Figure 5).
+"""The content label: the summary of a collection or a router for the routers above it (hypursuit-1996, Figure 5).
 
 One label holds what the three abstraction functions need: sub-clusters with terms for query refinement, the heaviest
 terms and membership filters of the whole for query routing, names, addresses and heaviest words for browsing.
@@ -20,7 +20,7 @@ from pagekin.labels.membership import TermFilter
 
 LABEL_VERSION = 1
 LARGEST_COUNT = 2**53 - 1
-"""Every program that reads JSON holds numbers up to here."""
+"""The largest integer that every JSON reader can hold."""
 Count = Annotated[int, msgspec.Meta(ge=0, le=LARGEST_COUNT)]
 Line = Annotated[str, msgspec.Meta(max_length=1000)]
 LONGEST_WORD = 500
@@ -31,12 +31,12 @@ ADDED_BY = ("operator", "thesaurus")
 
 
 class LabelError(PagekinError):
-    """A label that cannot be made, or one from outside that is refused; the message says why."""
+    """A label cannot be made, or one from another service is refused; the message says why."""
 
 
 @dataclass(frozen=True)
 class LabelLimits:
-    """What a label from outside may have at most."""
+    """Limits of a label from another service."""
 
     bytes: int = 32 << 20
     terms: int = 500_000
@@ -60,7 +60,7 @@ class LabelTerms(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Terms in columns. A term's number is its word's place in the label's `words` * 6 + its attribute's place."""
 
     steps: tuple[Count, ...] = ()
-    """The first term's number + 1, then how far each is from the one before: never 0, so terms rise."""
+    """The first term's number + 1, then the differences, which are never 0: terms are ascending."""
     tf: tuple[Count, ...] = ()
     df: tuple[Count, ...] = ()
 
@@ -82,7 +82,7 @@ class LabelLosses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clusters: Count = 0
     """Sub-clusters that were merged into others."""
     filters: Count = 0
-    """Filters left out: who asks has to take "maybe" for an answer."""
+    """How many filters were left out; without a filter the answer is always "maybe"."""
 
 
 class SubCluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,20 +100,20 @@ class SubCluster(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     urls: tuple[Url, ...] = ()
     """Some of the documents, the most central first."""
     heaviest: tuple[Word, ...] = ()
-    """Words for people, the heaviest first; those that the whole shares weigh less."""
+    """Words for people, the heaviest first; words common in the whole label weigh less."""
     terms: LabelTerms = LabelTerms()
     filters: tuple[TermFilter, ...] = ()
-    """Any of them may hold a word; none if they were left out."""
+    """Filters over the words of the documents; empty if they were left out."""
 
 
 class LeafCount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, array_like=True, order=True):
-    """A leaf that a label sums, so that nobody counts it twice."""
+    """A leaf that a label sums, named so that no router counts it twice."""
 
     identity: Annotated[str, msgspec.Meta(max_length=200)]
     """The same wherever and however often the collection is served."""
     documents: Count
     hops: Annotated[int, msgspec.Meta(ge=0, le=32)]
-    """Routers between the leaf and whoever publishes the label; what is too far away is forgotten."""
+    """Routers between the leaf and the publisher of the label; leaves that are too far away are forgotten."""
 
 
 class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -121,7 +121,7 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     version: int
     analyser: Annotated[str, msgspec.Meta(max_length=100)]
-    """The version of the analysis that made words to the filters' keys; filters of another are of no use."""
+    """The version of the analysis that made the filters' keys; filters of another version are ignored."""
     name: Line
     num_docs: Count
     size: Count
@@ -132,17 +132,17 @@ class ContentLabel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     heaviest: tuple[Word, ...] = ()
     added: tuple[AddedTerm, ...] = ()
     words: tuple[Word, ...] = ()
-    """All words of all terms below, rising."""
+    """All words of all terms below, ascending."""
     terms: LabelTerms = LabelTerms()
     """The heaviest of the whole."""
     filters: tuple[TermFilter, ...] = ()
     clusters: tuple[SubCluster, ...] = ()
     num_words: Count = 0
-    """Words on all documents together, none left out; scores need to know how long documents are."""
+    """The number of all words in all documents, from which scores take the mean length."""
     waiting: Count = 0
-    """Children, here and below, that have not told yet what they hold: soon there will be another label."""
+    """How many children, here and below, have not sent their labels yet; a newer label will follow soon."""
     leaves: Annotated[tuple[LeafCount, ...], msgspec.Meta(max_length=10_000)] = ()
-    """The leaves that a router's label sums, each once; a leaf's own label names none, nor does one of too many."""
+    """The leaves that a router's label sums, each once; empty in a leaf's own label and in labels of too many leaves."""
 
     def rows(self, terms: LabelTerms) -> Iterator[Term]:
         """Yield the terms of the whole or of a sub-cluster, one by one: by word, then by attribute."""
@@ -298,7 +298,7 @@ def _check_urls(cluster: SubCluster, where: str) -> None:
 
 
 def is_plain(text: str) -> bool:
-    """Return whether a text has no character that drives a terminal, turns lines around or cannot be printed.
+    """Return whether a text has no control characters, direction marks or unprintable characters.
 
     These are the categories Cc, Cf, Cs, Zl and Zp.
     """
@@ -306,7 +306,7 @@ def is_plain(text: str) -> bool:
 
 
 def plain_text(text: str) -> str:
-    """Replace characters that could drive a terminal or turn lines around by spaces."""
+    """Replace control characters and direction marks by spaces."""
     return text if is_plain(text) else "".join(c if is_plain(c) else " " for c in text)
 
 

@@ -1,4 +1,4 @@
-"""The label of a collection with a delta: that of its base, without what is hidden and with what came.
+"""The label of a collection with a delta: the base's label, without hidden pages and with new ones.
 
 Terms of the base's label are counted anew from the pages that came, changed or went. A word that only the delta has is in
 a filter of the delta, beside that of the base: whoever asks for it is not sent away. Cost: for the delta and what it hides.
@@ -33,7 +33,7 @@ class PagesOf(NamedTuple):
     trees: Sequence[Tree]
     """Its hierarchies; all nodes of the base's clusters are in the delta's."""
     differ: npt.NDArray[np.int64]
-    """Pages that came or changed, or that went, rising."""
+    """Pages that were added, changed or removed, ascending."""
     stay: npt.NDArray[np.bool_]
     """Marks of the pages that are not hidden."""
 
@@ -49,14 +49,14 @@ class PagesOf(NamedTuple):
 
 
 class _Counts(NamedTuple):
-    """How often terms stand on some pages, and on how many of these."""
+    """How often terms occur on some pages, and on how many of these."""
 
     tf: dict[Key, int]
     df: dict[Key, int]
 
 
 class _Went:
-    """The terms of pages of a base that are no more, as its label took note of them."""
+    """The terms of removed pages of a base, as its label counted them."""
 
     def __init__(self, base: PagesOf) -> None:
         self.pages = base.differ
@@ -72,7 +72,7 @@ class _Went:
         self.counted = mark_unnoted(streams, words, count_terms_in(streams, words))
 
     def counts(self, pages: Array) -> _Counts:
-        """Return the counts of those of some pages that went."""
+        """Return the counts of the removed pages among these."""
         rows = np.flatnonzero(np.isin(self.pages, pages))
         entries = row_entries(self.counted.offsets, rows)
         times = self.counted.weights[entries].astype(np.int64)
@@ -93,7 +93,7 @@ def _as_counts(terms: Array, tf: Array, df: Array, stems: Sequence[str] | Mappin
 
 
 def _stems(words: Sequence[str]) -> list[str]:
-    """Return the stems by which terms of a label are told apart; '' for words that it leaves out."""
+    """Return the stems that identify the terms of a label; '' for words that it leaves out."""
     return list(bag_forms(words, preset_strategy(TERM_PRESET)))
 
 
@@ -114,7 +114,7 @@ class _Came:
         self._visiting = self._keys_of(visiting)
 
     def counts(self, pages: Array) -> _Counts:
-        """Return the counts of those of some pages that came or changed."""
+        """Return the counts of the new or changed pages among these."""
         held = self.leaf.pages_of((-1,), np.intersect1d(pages, self.delta.differ))
         self._learn(np.unique(held.terms // len(TERM_ATTRIBUTES)).tolist())
         return _as_counts(held.terms, held.tf, held.df, self._stems)
@@ -180,7 +180,7 @@ def _words_on(pages: PagesOf) -> int:
 
 
 class _Change:
-    """What of a label is others now."""
+    """The parts of a label that changed."""
 
     def __init__(self, label: ContentLabel, base: PagesOf, delta: PagesOf, came: _Came, went: _Went) -> None:
         self.label, self.base, self.delta, self.came, self.went = label, base, delta, came, went

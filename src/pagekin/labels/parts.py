@@ -1,4 +1,4 @@
-"""A label in three parts, one for each abstraction function, and when a part is worth sending again.
+"""A label in three parts, one for each abstraction function, and when to publish a part again.
 
 A router asks a child for parts it does not have, by their ETags. A collection that was read again publishes a part anew
 only if it changed materially; otherwise the part it published before stays, and with it its ETag.
@@ -26,7 +26,7 @@ from pagekin.labels.model import (
 _Part = TypeVar("_Part", ContentLabel, SubCluster)
 ABSTRACTION_FUNCTIONS = ("refinement", "routing", "browsing")
 _STEP = 1 << 20
-"""Bytes of a label that are looked at before other threads have their turn."""
+"""Bytes of a label that are processed before yielding to other threads."""
 THRESHOLD = 0.1
 """The share of a part that may differ before it is published again."""
 _WHOLE = {
@@ -140,7 +140,7 @@ def label_from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLa
 def parts_to_publish(
     old: Mapping[str, ContentLabel] | None, new: ContentLabel, keys: Sequence[TermKeys] | None = None
 ) -> dict[str, ContentLabel]:
-    """Choose the parts to publish: of the new label those that changed materially, otherwise the old ones.
+    """Choose the parts to publish: new ones if they changed materially, otherwise the old ones.
 
     `keys` are those of the whole and of each sub-cluster, where they are known: a filter that holds them all needs not be
     sent again, a filter that lacks one is, since routing must not lose a match.
@@ -196,7 +196,7 @@ def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[TermKe
 
 
 def _still_fits(filters: Sequence[TermFilter], keys: TermKeys) -> bool:
-    """Return whether published filters know all keys, and not many that are gone."""
+    """Return whether published filters hold all keys, and few that are gone."""
     if not filters:
         return True
     return len(keys) >= (1 - THRESHOLD) * sum(one.keys for one in filters) and FilterBank(filters).holds_all(keys)

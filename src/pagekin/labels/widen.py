@@ -1,4 +1,4 @@
-"""Terms that a label gets beyond those of its documents: by the operator, or by the thesaurus."""
+"""Terms added to a label beyond those of its documents, by the operator or by the thesaurus."""
 
 from collections.abc import Sequence
 

@@ -37,25 +37,25 @@ Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 T = TypeVar("T")
 TEXT_ARRAYS = ("form.", "posting.")
-"""How the names of the arrays begin that the index consists of."""
+"""Prefixes of the names of the index's arrays."""
 _KEPT = 10_000
-"""Forms whose places are cached."""
+"""How many forms have their positions cached."""
 _NO_RARITY: Array = np.zeros(0)
 
 
 @dataclass(frozen=True)
 class Hits:
-    """One stretch of a ranking."""
+    """One section of a ranking."""
 
     total: int
     """Pages, or documents, that match."""
     pages: list[int]
-    """The best first; of equal ones the first in the order of addresses."""
+    """The best first; ties in the order of addresses."""
     scores: list[float]
 
 
 class Form(NamedTuple):
-    """Where the postings of a form stand."""
+    """The location of a form's postings."""
 
     number: int
     """-1 for a form that no page holds."""
@@ -64,13 +64,13 @@ class Form(NamedTuple):
     row: int
     """Its row of `Bounds`, or -1."""
     pages: int
-    """On how many pages it stands."""
+    """How many pages have it."""
     first: int
-    """Where its places begin, in an index that has them."""
+    """The start of its positions, in an index that has them."""
 
 
 class TextIndex:
-    """The full-text index of one collection; many threads may ask it at once.
+    """The full-text index of one collection; several threads may use it at once.
 
     Pass compiled=False for one-off queries: importing numba costs more than one answer.
     """
@@ -84,7 +84,7 @@ class TextIndex:
         self._known: dict[str, Form] = {}
         self._runs: dict[int, Runs] = {}
         self._grouped: tuple[Array | None, Groups] = None, NO_GROUPS
-        """The documents that were asked for last, and their groups: a collection asks for the same ones always."""
+        """The last documents and their groups, cached: a collection always passes the same ones."""
 
     @classmethod
     def open(cls, corpus: Corpus, compiled: bool = False) -> "TextIndex":
@@ -111,7 +111,7 @@ class TextIndex:
         return Postings(pages, attributes, counts, *lengths, *called, *self._openings())
 
     def _openings(self) -> tuple[Array, Array]:
-        """Return the openings of pages; an index of an earlier version knows none."""
+        """Return the openings of pages; an index of an earlier version has none."""
         kin = self.corpus.kin
         if "posting.opening_page" not in kin:
             return np.zeros(len(self.forms) + 1, np.uint8), np.zeros(0, np.uint8)
@@ -119,7 +119,7 @@ class TextIndex:
 
     @cached_property
     def bounds(self) -> Bounds | None:
-        """Return what frequent forms can add to scores, or None for an index of an earlier version."""
+        """Return upper bounds of what frequent forms add to scores; None for an index of an earlier version."""
         kin = self.corpus.kin
         if "posting.bound_form" not in kin:
             return None
@@ -135,7 +135,7 @@ class TextIndex:
         return search
 
     def look_up(self, form: str) -> "Form":
-        """Return where the entries of a form stand, cached: a server is asked for the same words again and again."""
+        """Return the location of a form's entries; cached, since a server is asked for the same words again and again."""
         known = self._known.get(form)
         if known is None:
             if len(self._known) >= _KEPT:
@@ -159,13 +159,13 @@ class TextIndex:
         return Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)), first)
 
     def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY) -> Terms:
-        """Return (attribute, form) pairs as kernels take them."""
+        """Return (attribute, form) pairs in the form that kernels take."""
         return self.terms_and_places(pairs, rarity)[0]
 
     def terms_and_places(
         self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY
     ) -> tuple[Terms, Callable[[], Places]]:
-        """Return the same, and what gives the places of these forms, from one array: a network makes hundreds for a question."""
+        """Return the same, and the positions of these forms, in one array: a network needs hundreds for a question."""
         number, begin, end, _row, _pages, first = self._columns([self.look_up(form) for _attribute, form in pairs])
         bits = [ATTRIBUTE_BITS[attribute] for attribute, _form in pairs]
         if any(bits):
@@ -181,7 +181,7 @@ class TextIndex:
         return flat.reshape(len(Form._fields), len(forms))
 
     def parts(self, form: str) -> plain.FormParts:
-        """Return what a form adds to the scores of pages, in units of its inverse frequency: for searches made elsewhere."""
+        """Return what a form adds to the scores of pages, in units of its inverse frequency, for searches outside this class."""
         known = self.look_up(form)
         return plain.parts_of_form(self.postings, known.begin, known.end, 0, known.number, self._mean_length)
 
@@ -191,11 +191,11 @@ class TextIndex:
 
     @cached_property
     def has_places(self) -> bool:
-        """Return whether it tells where on their pages words stand; an index of an earlier version does not."""
+        """Return whether the index has the positions of words; one of an earlier version has not."""
         return "posting.where" in self.corpus.kin
 
     def places_of(self, forms: "list[Form]") -> Places:
-        """Return the entries of forms and where on their pages they stand."""
+        """Return the entries of forms and their positions."""
         _number, begin, end, _row, _pages, first = self._columns(forms)
         return Places(begin, end, first, self._where)
 
@@ -204,7 +204,7 @@ class TextIndex:
         return self.corpus.kin["posting.where"]
 
     def runs_under(self, bit: int) -> Runs:
-        """Return where words under an attribute stand on all pages; made at the first phrase that is looked for there."""
+        """Return the positions of words under an attribute on all pages; computed for the first phrase that needs them."""
         runs = self._runs.get(bit)
         if runs is None:
             from pagekin.hypertext import runs_under
@@ -221,7 +221,7 @@ class TextIndex:
         return self.corpus.stream_batch()
 
     def groups(self, documents: Array | None) -> Groups:
-        """Return the groups of pages that `documents` make; without any, each page stands for itself."""
+        """Return the groups of pages given by `documents`; without any, each page is a group."""
         if documents is None:
             return NO_GROUPS
         if documents is not self._grouped[0]:
@@ -241,14 +241,14 @@ class TextIndex:
         return self._unless_damaged(TextSearch(self, query, groups=self.groups(documents)).matches)
 
     def holds(self, form: str) -> bool:
-        """Return whether a form stands on a page that is not hidden."""
+        """Return whether a page that is not hidden has a form."""
         known = self.look_up(form)
         if self.corpus.hidden is None or not known.pages:
             return known.pages > 0
         return not bool(self.corpus.hidden[np.asarray(self.postings.page[known.begin : known.end])].all())
 
     def stats_of(self, query: Query) -> Stats:
-        """Return what scores of the query need to know of this collection."""
+        """Return the statistics of this collection that scores of the query need."""
         return self._unless_damaged(lambda: TextSearch(self, query).stats)
 
     def search(
@@ -262,7 +262,7 @@ class TextIndex:
         documents: Array | None = None,
         above: float = 0.0,
     ) -> Hits:
-        """Return the pages that match a query from place `offset` on, at most `limit`, the best first.
+        """Return at most `limit` pages that match a query, the best first, from rank `offset` on.
 
         `stats` are those of all collections whose answers are to be compared; `keep` tells which pages may match; `documents`
         gives each page's document: its pages are searched as one, and only the best is named (a page with -1 stands for itself).
@@ -284,7 +284,7 @@ class TextIndex:
         return Hits(total, pages[order].tolist(), scores[order].tolist())
 
     def _unless_damaged(self, answer: Callable[[], T]) -> T:
-        """Return an answer; turn what damaged arrays make numpy raise into a KinError."""
+        """Return the result of a function; turn errors that damaged arrays cause into a KinError."""
         try:
             return answer()
         except (IndexError, ValueError) as error:
@@ -294,12 +294,12 @@ class TextIndex:
 
 @lru_cache(64)
 def _no_bits(terms: int) -> npt.NDArray[np.int64]:
-    """Return the attributes of terms that are looked for anywhere, made once: most are."""
+    """Return the attributes of terms without an attribute, computed once, since most are."""
     return np.zeros(terms, np.int64)
 
 
 def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
-    """Return the places of the `count` highest scores, the highest first, of equal ones the first."""
+    """Return the positions of the `count` highest scores, the highest first; ties in order."""
     if not 0 < 4 * count < len(scores):
         return (-scores).argsort(kind="stable")[:count]
     least = np.partition(scores, len(scores) - count)[len(scores) - count]

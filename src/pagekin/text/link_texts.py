@@ -1,4 +1,4 @@
-"""What pages are called by others of their host: the words on links that lead to them."""
+"""Names of pages in links: the words of links from other pages of the same host."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
@@ -25,21 +25,21 @@ from pagekin.text.analysis import Forms, analyse
 from pagekin.text.scoring import SMOOTH
 
 LONGEST = 10
-"""Words of a link's text, at most: longer ones are sentences, and no names."""
+"""Maximum words of a link's text; longer ones are sentences, not names."""
 _BATCH_WORDS = 1 << 20
 _AT_ONCE = 1 << 22
-"""Pairs of a page and a form that are collected before equal ones are summed: …"""
+"""How many pairs of a page and a form are collected before equal ones are summed: …"""
 _PAIR_BYTES = 48
-"""… they take so many bytes each."""
+"""… and the bytes of each pair."""
 
 
 class LinkTexts(NamedTuple):
-    """What pages are called, by the names of forms: for a shard, found in the whole."""
+    """Names of pages in links, by the text of forms: computed in the whole collection, for a shard."""
 
     names: list[str]
-    """Forms that some page is called, in the order of their bytes."""
+    """Forms that occur in the name of some page, in the order of their bytes."""
     form: npt.NDArray[np.int64]
-    """Places in `names`, rising, one for each page that is called so."""
+    """Positions in `names`, ascending, one for each page with that name."""
     page: npt.NDArray[np.int64]
     strength: npt.NDArray[np.uint8]
     terms: npt.NDArray[np.int64]
@@ -50,7 +50,7 @@ class VisitingTexts(NamedTuple):
     """What links on pages of a base call pages of a delta, by their names: each link from a page of the same host."""
 
     targets: list[bytes]
-    """Addresses that are linked to."""
+    """Addresses that links lead to."""
     words: list[bytes]
     """The words of the links."""
     links: npt.NDArray[np.int64]
@@ -131,7 +131,7 @@ def cut_link_texts(kin: Kin, first: int, last: int) -> LinkTexts:
 def put_link_texts(
     writer: KinWriter, corpus: Corpus, forms: Forms, known: LinkTexts | VisitingTexts | None = None
 ) -> tuple[Array, Array, Array]:
-    """Write which pages are called by which forms, and how strongly; return offsets by form, pages and strengths.
+    """Write which forms name which pages, and how strongly; return offsets by form, pages and strengths.
 
     This is found in the corpus, with the links that visit it from a base, unless it is known. Only links from the same host
     count: the others a site of a network would not know, and its pages would have other scores than in one collection of all.
@@ -168,7 +168,7 @@ def _number_forms(known: LinkTexts, forms: Forms) -> tuple[Array, Array, Array]:
 
 
 def find_strength(said: Array, links: Array) -> npt.NDArray[np.uint8]:
-    """Return how strongly pages are called something, given how many pages say so and how many link to them."""
+    """Return how strongly a form names pages, given how many pages use it and how many link to them."""
     return np.rint(255.0 * np.sqrt(said / (links + SMOOTH))).astype(np.uint8)
 
 

@@ -20,9 +20,9 @@ Progress = Callable[[str, float], None]
 _BATCH_WORDS = 1 << 20
 _ENTRIES_AT_ONCE = 1 << 24
 _ENTRY_BYTES = 6
-"""Bytes of an entry that are taken as its size: half of what it is, because a single thread sorts them."""
+"""Bytes counted per entry: half of its real size, because a single thread sorts them."""
 _FREQUENT = 2
-"""Entries per range of pages from which on a form has stored bounds; a search looks at the entries of other forms."""
+"""Entries per range of pages from which a form has stored bounds; searches read the entries of rarer forms."""
 
 
 def make_text(
@@ -77,7 +77,7 @@ class Entries(NamedTuple):
     attributes: npt.NDArray[np.uint8]
     counts: npt.NDArray[np.uint8]
     where: npt.NDArray[np.uint16]
-    """Places of words, as in `Places`."""
+    """Positions of words, as in `Places`."""
 
 
 class Columns(NamedTuple):
@@ -99,7 +99,7 @@ class _Spill:
         self.entries = np.zeros(forms, np.int64)
         """How many entries each form has."""
         self.places = np.zeros(forms, np.int64)
-        """How many numbers the places of each form take."""
+        """How many numbers the positions of each form take."""
 
     def append(self, first: int, batch: Entries, ends: Array) -> None:
         """Add the entries of the pages from `first` on."""

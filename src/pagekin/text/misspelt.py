@@ -9,14 +9,14 @@ import numpy as np
 from pagekin.store import Array
 
 _LONGEST = 24
-"""Letters of words that are looked at."""
+"""Maximum letters of words that are compared."""
 _SHORT = 4
-"""Letters up to which one may differ, since with two almost any short word is near; in longer ones two may."""
+"""Longest word in which only one letter may differ, since two make almost any short word near; in longer words two may."""
 _FAR = 99
 
 
 class NearWords:
-    """Words, the commonest first, to look for those that are spelt almost like another."""
+    """Words, the most common first, in which to find similar spellings."""
 
     def __init__(self, words: Iterable[str]) -> None:
         self._by_length: defaultdict[int, list[tuple[int, str]]] = defaultdict(list)
@@ -28,7 +28,7 @@ class NearWords:
         }
 
     def near(self, word: str, most: int) -> list[str]:
-        """Return the words that are most likely meant by one: near, of the same letters, and common; not the word itself."""
+        """Return the most likely corrections of a word: near, with the same letters, and common; not the word itself."""
         reach = 1 if len(word) <= _SHORT else 2
         if not 2 < len(word) <= _LONGEST:
             return []
@@ -53,7 +53,7 @@ def _letters(words: list[str], length: int) -> Array:
 
 
 def distances(asked: Array, words: Array) -> Array:
-    """Return how many letters to insert, delete, change or exchange with the next to make each word of what was typed.
+    """Return the edit distance of each word to what was typed (insert, delete, change, exchange neighbours).
 
     All words are one row of the table further at a time: it takes as many steps as the table of one word has cells.
     """

@@ -1,4 +1,4 @@
-"""What pages say of themselves at once: the words of their titles, and of the paragraph that begins with them."""
+"""Openings of pages: the words of their titles, and of the paragraph that begins with these."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -14,13 +14,13 @@ from pagekin.text.questions import IDLE
 
 _BATCH_WORDS = 1 << 20
 _AT_ONCE = 1 << 22
-"""Pairs of a form and a page that are brought in order at once: …"""
+"""How many pairs of a form and a page are sorted at once: …"""
 _PAIR_BYTES = 48
-"""… they take so many bytes each."""
+"""… and the bytes of each pair."""
 
 
 def put_openings(writer: KinWriter, corpus: Corpus, forms: Forms, threads: int) -> tuple[Array, Array]:
-    """Write on which pages each form stands in the title or the opening; return offsets by form, and pages.
+    """Write the pages with each form in the title or the opening; return offsets by form, and pages.
 
     This depends on a page alone, so that it has the same score in a shard or a site of a network as in one collection of all.
     """
@@ -49,7 +49,7 @@ def put_openings(writer: KinWriter, corpus: Corpus, forms: Forms, threads: int) 
 
 
 def _read_openings(corpus: Corpus, forms: Forms, threads: int) -> Iterator[tuple[Array, Array]]:
-    """Yield, batch after batch, (forms, the pages in whose titles or openings they stand)."""
+    """Yield, batch after batch, (forms, pages with them in the title or opening)."""
     from pagekin.text._kernels.openings import find_openings
 
     idle = np.zeros(len(forms.names), np.bool_)

@@ -8,11 +8,11 @@ import numpy.typing as npt
 from pagekin.hypertext import Corpus
 
 _MOST = 1 << 17
-"""Links to a host that are looked at; of more, so many spread evenly."""
+"""How many links to a host are examined; of more, an evenly spread sample."""
 
 
 class Originals:
-    """Tells originals from mirrors by who links to them, in one collection or in the shards of one."""
+    """Distinguishes originals from mirrors by the links to them, in a collection or its shards."""
 
     def __init__(self, corpora: Sequence[Corpus]) -> None:
         self._corpora = tuple(corpora)
@@ -20,7 +20,7 @@ class Originals:
         """For each host that was asked about, how many links of other hosts lead to it."""
 
     def best(self, urls: Sequence[str]) -> str:
-        """Return the address to which most links lead; of equals, the one on the host that other hosts link to most.
+        """Return the address with the most links; among equals, the one on the host that other hosts link to most.
 
         Pages of a mirror link to each other as those of the original do, but others link to the original. The first
         remains if nothing tells them apart.
@@ -91,7 +91,7 @@ def _inlinks(corpus: Corpus, urls: npt.NDArray[np.int64]) -> tuple[npt.NDArray[n
 
 
 def _find_all(corpus: Corpus, names: Sequence[bytes]) -> npt.NDArray[np.int64]:
-    """Return the numbers of a host's addresses, which rise, -1 for those that are not known: those of a host stand together."""
+    """Return the numbers of a host's addresses, ascending, -1 for unknown ones; addresses of a host are adjacent."""
     place_of = {name: place for place, name in enumerate(names)}
     numbers = np.full(len(names), -1, np.int64)
     for scheme in (b"http:", b"https:"):

@@ -52,15 +52,15 @@ class FormParts(NamedTuple):
 
     pages: npt.NDArray[np.int64]
     body: npt.NDArray[np.float64]
-    """What it adds by the text of each of `pages`."""
+    """What it adds for the text of each of `pages`."""
     named: npt.NDArray[np.int64]
-    """Pages that are called so, by their titles or by links."""
+    """Pages with it in their titles or in links to them."""
     called: npt.NDArray[np.float64]
-    """What it adds to each of `named` by that, before the share of the query that they are called."""
+    """What that adds to each of `named`, before multiplying by the share of the query in the name."""
     strong: npt.NDArray[np.bool_]
-    """Whether each of `named` is called so by its title, or by enough of its links."""
+    """Whether each of `named` has it in its title, or in enough of its links."""
     opening: Array
-    """Pages that say it at once."""
+    """Pages with it in their opening."""
 
 
 def parts_of_form(postings: Postings, begin: int, end: int, bit: int, form: int, mean: float) -> FormParts:

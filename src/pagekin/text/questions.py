@@ -1,4 +1,4 @@
-"""What people ask in plain words: which of them matter, and what to look for where few pages hold them all."""
+"""Questions in plain words: which words matter, and what to search for if few pages hold all of them."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -10,7 +10,7 @@ from pagekin.text.analysis import form_of
 from pagekin.text.query import And, Phrase, Query, Some, Word, is_plain, parse_query
 
 FEW = 10
-"""Documents that hold all words of a question, below which those that hold some are shown, too."""
+"""If fewer documents hold all words of a question, those that hold some are also shown."""
 _ASKING = frozenset("how what what's whats which who who's whos whom whose when where where's why".split())
 """Words with which questions begin."""
 _HELPING = frozenset("do does did is are was were can could should would".split())
@@ -24,30 +24,30 @@ IDLE = (
     | _ASKING
     | _HELPING
 )
-"""Words that say nothing of what is asked for."""
+"""Words that do not affect what is searched for."""
 
 
 class Question(msgspec.Struct, frozen=True):
-    """What somebody asked for."""
+    """A question and its words."""
 
     query: Query
-    """What a page must be to answer it wholly."""
+    """The query that pages with all words match."""
     parts: tuple[Word | Phrase, ...] = ()
     """Of words side by side, those that matter, each form once; () for a query with operators, quotes or attributes."""
 
     @property
     def some(self) -> Some | None:
-        """Return the query for pages that hold some of the words; None if there is but one, or the query is exact."""
+        """Return the query for pages with some of the words; None if there is only one, or the query is exact."""
         return Some(self.parts) if len(self.parts) > 1 else None
 
     def respell(self, spellings: Mapping[str, str]) -> str:
-        """Return the words that matter, some of them spelt otherwise."""
+        """Return the words that matter, some of them respelt."""
         return " ".join(spellings.get(word, word) for part in self.parts for word in part.words)
 
 
 @lru_cache(4096)
 def read_question(text: str) -> Question:
-    """Return what a text asks for, or raise a QueryError.
+    """Parse a text as a question, or raise a QueryError.
 
     Of words side by side that begin or end as a question does, those that say nothing of what is asked for are ignored,
     unless nothing else is left. A query with quotes, operators or attributes is taken as it is written.
@@ -65,13 +65,13 @@ def read_question(text: str) -> Question:
 
 
 def _is_question(text: str, words: int) -> bool:
-    """Return whether a text of so many words is a question by its first word or its last sign."""
+    """Return whether a text of this many words is a question, by its first word or a question mark."""
     first = fold_case(text.split(maxsplit=1)[0])
     return text.rstrip().endswith(("?", "\uff1f")) or first in _ASKING or (first in _HELPING and words > 2)
 
 
 def describe_match(question: Question, whole: int, total: int, spellings: Mapping[str, str]) -> str:
-    """Return how an answer was found: which words were spelt otherwise, which words few pages have all of.
+    """Return a note on how an answer was found: which words were respelt, and that few pages have all of them.
 
     `whole` documents hold all words, `total` were found.
     """

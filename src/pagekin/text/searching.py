@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
 Mask = npt.NDArray[np.bool_]
 _MOST_PLAIN = 5_000
-"""Pages that are looked at for a phrase without compiled code: for more, loading it takes less time."""
+"""Pages that are searched for a phrase without compiled code; for more, loading it pays."""
 _WORTH_BOUNDING = 500
-"""Matches from which on bounds save more than they cost."""
+"""Number of matches from which bounds save more than they cost."""
 _NO_PAGES, _NO_SCORES = np.zeros(0, np.int64), np.zeros(0)
 _ALL_PAGES: Mask = np.zeros(0, np.bool_)
-"""As compiled code is told that every page may match."""
+"""An empty mask: every page may match."""
 
 
 class TextSearch:
-    """One query being answered: what is known of its words so far."""
+    """One query being answered, with the data of its words so far."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class TextSearch:
         return among
 
     def _marks(self, form: str) -> npt.NDArray[np.uint8]:
-        """Return for each page whether a form stands there, and under which attributes; see `mark_pages`."""
+        """Return for each page whether it has a form, and under which attributes; see `mark_pages`."""
         flags = self._flags.get(form)
         if flags is None:
             index = self._index
@@ -139,7 +139,7 @@ class TextSearch:
 
     @cached_property
     def stats(self) -> Stats:
-        """Return the statistics that scores go by: given ones, or the collection's own."""
+        """Return the statistics for scores: the given ones, or the collection's own."""
         if self._stats:
             return self._stats
         df = {form_key(*pair): self._pages_with(*pair) for pair in asked_forms(self._query)}
@@ -150,7 +150,7 @@ class TextSearch:
         return Stats(analyser=ANALYSER, pages=self._index.corpus.alive, words=words, df=df)
 
     def _pages_with(self, attribute: str | None, form: str) -> int:
-        """Return on how many pages a form stands under an attribute, or at all."""
+        """Return how many pages have a form, under an attribute or any."""
         index, known = self._index, self._index.look_up(form)
         if self._hidden is not None:
             return int(np.count_nonzero(_under(self._marks(form), attribute) & ~self._hidden))
@@ -215,7 +215,7 @@ class TextSearch:
         return self._groups.count(mask), *self._index.engine.best_of_groups(pages, scores, self._groups)
 
     def _rank_some(self) -> tuple[int, Array, Array]:
-        """Do the same for words alone, in compiled code."""
+        """Do the same for words without phrases, in compiled code."""
         from pagekin.text._kernels.some import rank_some
 
         index, weights = self._index, self._weights
@@ -227,7 +227,7 @@ class TextSearch:
         return ranked
 
     def _in_a_row(self, query: Some, among: Mask) -> npt.NDArray[np.float64]:
-        """Return for each page the inverse frequencies of the neighbouring words of a question that stand in a row on it."""
+        """Return for each page the summed inverse frequencies of neighbouring question words that are adjacent on it."""
         rows = np.zeros(len(self._index))
         for first, second in itertools.pairwise(query.parts):
             if isinstance(first, Word) and isinstance(second, Word):
@@ -263,14 +263,14 @@ class TextSearch:
         return pages, scores
 
     def _score(self, pages: Array) -> tuple[Array, Array]:
-        """Return (pages, scores), given pages in rising order, of each group only the best page."""
+        """Return (pages, scores) with only the best page of each group, given pages in ascending order."""
         engine = self._index.engine
         scores = engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
         best: tuple[Array, Array] = engine.best_of_groups(pages, scores, self._groups)
         return best
 
     def _bounds(self) -> npt.NDArray[np.float64]:
-        """Return the score that no page of each range can exceed."""
+        """Return an upper bound of the scores in each range of pages."""
         index = self._index
         rows = np.array([index.look_up(form).row for _attribute, form in asked_forms(self._query)], np.int64)
         bounds: npt.NDArray[np.float64] = index.engine.bound_ranges(

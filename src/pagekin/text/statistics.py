@@ -1,4 +1,4 @@
-"""What scores need to know of a collection, or of all collections of a network."""
+"""Statistics that scores need, of a collection or of all collections of a network."""
 
 import itertools
 import math
@@ -16,20 +16,20 @@ from pagekin.text.scoring import K1, MOSTLY, OPENING, ROW, TITLE, Rows
 
 _Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 53)]
 _TIMES = 64.0
-"""How many times its inverse frequency a word adds to a score at most. It is far less, but other versions may weigh otherwise."""
+"""An upper bound of a word's contribution to a score, in units of its inverse frequency; generous, for other versions."""
 _RAREST = math.log(2.0**55)
 """The inverse frequency of the rarest word of the largest collection."""
 
 
 class Stats(msgspec.Struct, frozen=True, kw_only=True):
-    """Counts that scores go by: those of one collection, or sums over many."""
+    """Counts that scores use: of one collection, or summed over many."""
 
     analyser: str
     pages: _Count
     words: _Count
-    """Words on all pages."""
+    """The number of words on all pages."""
     df: dict[str, _Count]
-    """On how many pages each form of the query stands: under an attribute as `title:lock`, anywhere as `lock`."""
+    """How many pages have each form of the query: under an attribute as `title:lock`, anywhere as `lock`."""
 
     @staticmethod
     def sum(parts: Iterable["Stats"]) -> "Stats":
@@ -46,7 +46,7 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def _check_stats(query: Query, stats: Stats) -> None:
-    """Raise a QueryError unless the statistics say all that scores of the query need."""
+    """Raise a QueryError unless the statistics have everything that scores of the query need."""
     if stats.analyser != ANALYSER:
         raise QueryError(
             f"the statistics were made by the analyser '{stats.analyser}', but this collection uses '{ANALYSER}'"
@@ -57,7 +57,7 @@ def _check_stats(query: Query, stats: Stats) -> None:
 
 
 def inverse_frequency(stats: Stats, key: str) -> float:
-    """Return how much a form tells: the rarer, the more."""
+    """Return the inverse frequency of a form: higher for rarer forms."""
     df = min(stats.df[key], stats.pages)
     return math.log(1.0 + (stats.pages - df + 0.5) / (df + 0.5))
 
@@ -75,7 +75,7 @@ def asked_forms(query: Query) -> tuple[tuple[str | None, str], ...]:
 
 
 def largest_score(query: Query, stats: Stats | None = None) -> float:
-    """Return the score that no page can exceed by the statistics that scores go by; without them, by any."""
+    """Return an upper bound of all scores with these statistics; without them, with any."""
     keys = [form_key(*pair) for pair in asked_forms(query)]
     if stats is None:
         return 1.0 + _TIMES * _RAREST * len(keys)
@@ -83,19 +83,19 @@ def largest_score(query: Query, stats: Stats | None = None) -> float:
 
 
 class QueryWeights(NamedTuple):
-    """What statistics make of a query: the same for every collection that is asked it with them."""
+    """A query with its weights from statistics: the same for every collection that uses these."""
 
     rarity: npt.NDArray[np.float64]
     """The inverse frequency of each of `asked_forms`."""
     mean: float
     """The mean length of pages in words."""
     least_named: float
-    """The inverse frequencies that titles and links must exceed together for a page to be called what was asked for."""
+    """The sum of inverse frequencies that a page's title and links must exceed to count as named like the query."""
     rows: Rows
     """The neighbouring words of a question."""
 
     def largest_scores(self, held: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
-        """Return the scores that pages with some words of a question cannot exceed where only the words `held` stand.
+        """Return upper bounds of the scores of pages that hold only the words `held` of a question.
 
         `held` has a row per place that pages stand at, a column per form.
         """
@@ -110,7 +110,7 @@ class QueryWeights(NamedTuple):
 
 
 class _Same(NamedTuple):
-    """Statistics as a key: the very same ones, which are given to hundreds of collections one after another."""
+    """Statistics as a cache key, by identity: the same object is passed to hundreds of collections in turn."""
 
     stats: Stats
 
@@ -122,7 +122,7 @@ class _Same(NamedTuple):
 
 
 def weigh_query(query: Query, stats: Stats) -> QueryWeights:
-    """Return what statistics make of a query; raise a QueryError if they are of another one."""
+    """Return the weights of a query from statistics; raise a QueryError if they belong to another query."""
     return _weigh_query(query, _Same(stats))
 
 
