@@ -142,7 +142,9 @@ def _describe_tree(
     search = CandidateSearch(looked_at, shown, pages.links) if shown else None
     made = describe(looked_at, pages, search.note if search else None, shown.unfit if shown else None)
     kept = names.match(tree, corpus) if tree.name == "clusters" else {}
-    descriptions = name_tree(made, shown, search.candidates(), kept) if search and shown else list(made.descriptions)
+    descriptions = (
+        name_tree(made, shown, search.candidates(), pages.links, kept) if search and shown else list(made.descriptions)
+    )
     for node, name in kept.items():
         descriptions[node] = replace(descriptions[node], name=name)
     for node, described in enumerate(descriptions):

@@ -11,11 +11,13 @@ import numpy.typing as npt
 from pagekin.bags import STOP_WORDS
 from pagekin.clusters.furniture import is_furniture
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
+from pagekin.clusters.levels import PageLinks
 from pagekin.clusters.naming import Candidate
+from pagekin.clusters.overviews import Overviews
 from pagekin.clusters.products import NOBODY, title_parts
 from pagekin.clusters.shown import ShownPhrases
 from pagekin.hypertext import fold_case
-from pagekin.text import tokens
+from pagekin.text import analyse, tokens
 
 TERMS = 12
 NOTICES = "Moved or missing pages"
@@ -32,6 +34,8 @@ _LONGER_WORD = 0.6
 """The same for a weak phrase of a single word."""
 _WEAK = 0.01
 """A phrase of a lower score hardly names a topic: few pages show it, others do too, and it seldom stands alone."""
+_OTHER_TITLES = 0.1
+"""Notices of a server have one title; if less than this share of a topic has the same, they are stubs of a site."""
 _KIND = 0.8
 """Then the topic is named by its kind first, which this share of its pages show, though others do as well."""
 _TITLES = 50
@@ -70,6 +74,7 @@ class TreeNames:
     shown: ShownPhrases
     found: Sequence[Sequence[Candidate]]
     kept: Mapping[int, str]
+    overviews: Overviews
     names: list[str] = field(init=False)
     sizes: list[int] = field(init=False)
     large: list[dict[int, int]] = field(init=False)
@@ -109,18 +114,54 @@ class TreeNames:
         """Return the name of a node, given those that others have."""
         free = [one for one in self._own(node) if fold_case(one.form) not in taken]
         if self.notices[node] > (_NOTICES if free else 0.5) * self.sizes[node]:
-            return NOTICES
+            return self._led_to(node, taken) or NOTICES
         if title := self._same_title(node):
             return title
         product = self.product(node)
         if product and self._is_whole(node) and fold_case(product) not in taken:
             return product
-        name = self._listed(node, free)
-        name = name or ", ".join(one.form for one in choose_phrases(free, self.sizes[node]))
+        name = self._given(node, free, taken) or self._listed(node, free)
+        if not name:
+            chosen = choose_phrases(free, self.sizes[node])
+            prefix = self.overviews.prefix(node) if len(chosen) != 1 else ""
+            name = prefix if fold_case(prefix) not in taken else ""
+            name = name or ", ".join(one.form for one in chosen)
         name = name or self._words(node)
         if free and free[0].score < _WEAK and (kind := self._kind(node)) and not _overlap(kind, name):
             name = f"{kind}: {name}"
         return f"{product}: {name}" if product and not _overlap(product, name) else name
+
+    def _given(self, node: int, free: Sequence[Candidate], taken: set[str]) -> str:
+        """Return what authors call a node as a whole, by an overview page or by what its titles begin with; '' if it is taken.
+
+        A phrase that covers the node is not replaced by the name of a module (Common Test, not ct) or by itself with more words
+        (Terminals, not Complete list of terminals).
+        """
+        product = self.shown.products.names[self.owner[node]] if self.owner[node] != NOBODY else ""
+        own = set(tokens(product))
+        covered = len(free[0].pages) >= _ENOUGH * self.sizes[node] if free else False
+        least = _COVERED if node in self.groups else _ENOUGH
+        for name in (self.overviews.title(node, least), self.overviews.beginning(node)):
+            if name and fold_case(name) not in taken and not set(tokens(name)) <= own:
+                return self._better(name, free[0].form if free else "", covered)
+        return ""
+
+    def _led_to(self, node: int, taken: set[str]) -> str:
+        """Return what the page is called to which notices lead that have titles of their own; '' for those of a server."""
+        corpus, pages = self.shown.corpus, self.tree.pages_of(node)
+        counts = Counter(corpus.titles.text(page) for page in pages[:: max(len(pages) // _TITLES, 1)].tolist())
+        is_server = counts.most_common(1)[0][1] >= max(_OTHER_TITLES * counts.total(), 2)
+        title = "" if is_server else self.overviews.central_title(node)
+        return "" if fold_case(title) in taken else title
+
+    @staticmethod
+    def _better(title: str, phrase: str, covered: bool) -> str:
+        """Return a title that names a node, the phrase that does in another number (Birds, not Bird), '' if it is no better."""
+        words, others = ({*analyse(tokens(text))} for text in (title, phrase))
+        if words == others:
+            return max(title, phrase, key=len)
+        is_module = title.islower() and " " not in title
+        return "" if covered and (is_module or others <= words) else title
 
     def _same_title(self, node: int) -> str:
         """Return the title that nearly all pages of a node have, without the site's part; '' if titles differ."""
@@ -191,7 +232,7 @@ class TreeNames:
         forms: list[str] = []
         for part in parts:
             product = self.product(part) if self.owner[part] != self.owner[node] else ""
-            likely = (product, *(one.form for one in self._own(part)))
+            likely = (product, self._given(part, self._own(part), set()), *(one.form for one in self._own(part)))
             form = next((one for one in likely if one and not any(_overlap(one, other) for other in forms)), "")
             if form and self.sizes[part] >= _PART * self.sizes[node]:
                 forms.append(form)
@@ -199,13 +240,14 @@ class TreeNames:
 
 
 def name_tree(
-    tree: Tree, shown: ShownPhrases, found: Sequence[Sequence[Candidate]], kept: Mapping[int, str] | None = None
-) -> list[ClusterDescription]:
+    tree: Tree, shown: ShownPhrases, found: Sequence[Sequence[Candidate]], links: PageLinks,
+    kept: Mapping[int, str] | None = None,
+) -> list[ClusterDescription]:  # fmt: skip
     """Return descriptions with names for all nodes, and the phrases that tell most about each before its telling words.
 
     `found` are the candidates of each node; `kept` are names that some nodes have in any case.
     """
-    names = TreeNames(tree, shown, found, kept or {})
+    names = TreeNames(tree, shown, found, kept or {}, Overviews(tree, shown, links))
     names.choose()
     descriptions = []
     for node, described in enumerate(tree.descriptions):

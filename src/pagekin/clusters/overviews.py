@@ -1,0 +1,146 @@
+"""Names that authors gave a topic as a whole: the title of the page that lists it, and what its titles begin with."""
+
+import re
+from collections import Counter
+from functools import cached_property
+
+import numpy as np
+
+from pagekin.bags import STOP_WORDS
+from pagekin.clusters.furniture import is_furniture
+from pagekin.clusters.hierarchy import Tree
+from pagekin.clusters.levels import PageLinks
+from pagekin.clusters.products import title_parts
+from pagekin.clusters.shown import ShownPhrases
+from pagekin.hypertext import ShortTitles, fold_case
+from pagekin.store import row_entries
+from pagekin.text import tokens
+
+_FEWEST = 12
+"""Pages of a topic that has an overview, at least: of a few pages one is often linked with most others by chance."""
+_LISTED = 0.5
+"""The share of a topic's pages to which its overview page links, at least; or that link to it, if it only lists pages."""
+_OWN = 0.4
+"""The share of the overview page's links that lead into the topic, at least: the home page of a site lists everything."""
+_CENTRAL = 4
+"""Central pages that may be the overview."""
+_NEARLY, _SEVERAL = 0.8, 2
+"""If more central pages than this are linked nearly as much with the others, the links are navigation."""
+_BEGIN = 0.6
+"""The share of a topic's titles that begin alike, at least."""
+_ELSEWHERE = 0.1
+"""The share of the other pages whose titles may begin so, too."""
+_TITLES = 60
+"""Titles that are compared, about."""
+_LONGEST = 6
+"""Words of a name, at most."""
+_NUMBERED = re.compile(
+    r"^(?:(?:chapter|part|appendix|section|lesson|kapitel|chapitre)\s+[\dA-Z][\w.]*[.:]?\s+|[\dA-Z]{1,3}(?:\.\d+)*[.)]\s+|\d+(?:\.\d+)+\s+)",
+    re.IGNORECASE,
+)
+"""What stands before the title of a part of a book."""
+_DOCUMENT = re.compile(
+    r"[\s,:-]+(?:(?:reference|user['’]?s?['’]?|users['’]?|programmer['’]?s)\s+)?(?:manual|guide|documentation|handbook|index|contents|overview|"
+    r"introduction)$",
+    re.IGNORECASE,
+)
+"""What says that a title is of a document, not what it is about."""
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\w)", re.IGNORECASE)
+_INSIDE = re.compile(r"(?<=[A-Za-z])(?=[_:.-]\w)|(?<=[a-z])(?=[A-Z])")
+"""Borders inside the name of a class or a function."""
+
+
+class Overviews:
+    """What authors call the topics of a tree."""
+
+    def __init__(self, tree: Tree, shown: ShownPhrases, links: PageLinks) -> None:
+        self._tree, self._shown, self._links = tree, shown, links
+        self._known: dict[int, str] = {}
+
+    def title(self, node: int, least: float = _LISTED) -> str:
+        """Return the title of the central page that is linked with most of a topic, `least` of its pages; '' if there is none.
+
+        Cost: a pass over the topic's links.
+        """
+        if node not in self._known:
+            self._known[node] = self._find(node, least)
+        return self._known[node]
+
+    def _find(self, node: int, least: float) -> str:
+        pages, links = self._tree.pages_of(node), self._links
+        central = self._tree.descriptions[node].central[:_CENTRAL]
+        if len(pages) < _FEWEST:
+            return ""
+        held = np.zeros(len(links.starts) - 1, np.bool_)
+        held[pages] = True
+        inside = links.targets[row_entries(links.starts, pages)]
+        linked, worth = dict.fromkeys(central, 0), dict.fromkeys(central, 0.0)
+        for page in central:
+            targets = links.targets[links.starts[page] : links.starts[page + 1]]
+            listed, citing = int(np.count_nonzero(held[targets])), int(np.count_nonzero(inside == page))
+            linked[page] = listed + citing
+            # Of a page that only lists others no links are known; others are cited because they are famous.
+            known = listed if len(targets) else citing
+            if known >= least * (len(pages) - 1) and listed >= _OWN * len(targets):
+                worth[page] = listed * listed / len(targets) if len(targets) else citing
+        best = max(central, key=lambda page: worth[page], default=-1)
+        if best < 0 or not worth[best] or sum(one >= _NEARLY * linked[best] for one in linked.values()) > _SEVERAL:
+            return ""
+        return self.clean(self._titles.text(best))
+
+    def central_title(self, node: int) -> str:
+        """Return the title of the most central page that stands for something; '' if there is none."""
+        fit = [page for page in self._tree.descriptions[node].central if not self._shown.unfit[page]]
+        return self.clean(self._titles.text(fit[0])) if fit else ""
+
+    @cached_property
+    def _titles(self) -> ShortTitles:
+        return ShortTitles(self._shown.corpus)
+
+    @staticmethod
+    def clean(title: str) -> str:
+        """Return what a title is about, without numbers of chapters and words for documents; '' if it names nothing."""
+        name = _NUMBERED.sub("", (title_parts(_NUMBERED.sub("", title.strip())) or [""])[0].strip())
+        while (shorter := _DOCUMENT.sub("", name)) != name:
+            name = shorter
+        bare = _ARTICLE.sub("", name)
+        name = name if bare == name else bare[:1].upper() + bare[1:]
+        words = tokens(name)
+        telling = any(word not in STOP_WORDS and len(word) > 1 for word in words)
+        return name if telling and len(words) <= _LONGEST and not is_furniture(name) else ""
+
+    def beginning(self, node: int) -> str:
+        """Return the words with which most titles of a topic begin and few others do, two at least; '' if there are none."""
+        mine = self._some_titles(self._tree.pages_of(node))
+        counts = Counter(key for title in mine for key in {*_beginnings(title)})
+        likely = [key for key, times in counts.items() if times >= max(_BEGIN * len(mine), 3)]
+        if not likely:
+            return ""
+        best = max(likely, key=lambda key: (len(key), counts[key]))
+        others = self._some_titles(np.setdiff1d(self._tree.pages_of(0), self._tree.pages_of(node), assume_unique=True))
+        if sum(best in _beginnings(title) for title in others) > _ELSEWHERE * len(others):
+            return ""
+        written = Counter(" ".join(title.split()[: len(best)]) for title in mine if best in _beginnings(title))
+        name = written.most_common(1)[0][0].strip(" ,:;-–—.")
+        return "" if is_furniture(name) else name
+
+    def prefix(self, node: int) -> str:
+        """Return that with which most titles begin if they are names in code (wx of wxFrame, wxWindow); '' if there is none."""
+        mine = self._some_titles(self._tree.pages_of(node))
+        counts = Counter(word[: at.start()] for word in mine if " " not in word for at in _INSIDE.finditer(word))
+        likely = [part for part, times in counts.items() if times >= max(_BEGIN * len(mine), 3) and len(part) > 1]
+        return max(likely, key=len, default="")
+
+    def _some_titles(self, pages: np.ndarray) -> list[str]:
+        some = pages[:: max(len(pages) // _TITLES, 1)].tolist()
+        return [_NUMBERED.sub("", self._titles.text(page)) for page in some if not self._shown.unfit[page]]
+
+
+def _beginnings(title: str) -> list[tuple[str, ...]]:
+    """Return the beginnings of a title of two words and more that end with a word that tells something, and have one."""
+    words = [fold_case(word).strip(",:;.") for word in title.split()[:_LONGEST]]
+    return [
+        tuple(words[:length])
+        for length in range(2, len(words) + 1)
+        if words[length - 1].isalpha() and words[length - 1] not in STOP_WORDS
+    ]
