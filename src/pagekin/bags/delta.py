@@ -35,7 +35,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.visits import VisitingLinks, Visits, WindowsInPieces, read_windows
 from pagekin.bags.weighing import Presentation, weigh
 from pagekin.bags.words import Vocabulary, make_vocabulary
-from pagekin.hypertext import Corpus, DecodedPage, host_of, sites_of_urls
+from pagekin.hypertext import Corpus, DecodedPage, host_of, site_names, sites_of_urls
 from pagekin.store import (
     Array,
     Columns,
@@ -254,7 +254,7 @@ def _sites(corpus: Corpus, base: Kin, urls: Array) -> npt.NDArray[np.int64]:
     known, bags = RaggedBytes.of(base, "url"), Bags(base)
     numbers, first = np.unique(np.asarray(bags.sites), return_index=True)
     if base.facts["index"]["site_rule"] == "domain":
-        names = sites_of_urls(known)[1]
+        names = site_names(known)
         number_of = {names[number]: number for number in numbers.tolist()}
         own, own_names = sites_of_urls(corpus.urls)
         called = [own_names[number] for number in own[urls].tolist()]

@@ -156,10 +156,10 @@ class WindowsInPieces:
             *columns, np.append(0, np.cumsum(sizes)), np.concatenate([piece.words for piece in self._pieces])
         )
         joined = joined.take(np.lexsort((joined.places, joined.sources, joined.targets)))
+        joined = joined.take(np.flatnonzero(_needed_of(joined, self._strategy)))
         urls, place = np.unique(np.concatenate([urls for urls, _counts in self._cited]), return_inverse=True)
         counts = np.bincount(place, np.concatenate([counts for _urls, counts in self._cited]), len(urls))
-        packed = _pack_windows(corpus, words, joined, (urls, counts.astype(np.int64)))
-        return reduce_visits([packed], self._strategy)
+        return _pack_windows(corpus, words, joined, (urls, counts.astype(np.int64)))
 
 
 def _needed_of(windows: Windows, strategy: Strategy) -> npt.NDArray[np.bool_]:
@@ -233,7 +233,7 @@ def _by_page(links: VisitingLinks, pages: int) -> npt.NDArray[np.uint64]:
 
 
 def _strings(names: RaggedBytes, some: Array) -> tuple[Array, Array]:
-    return pack_strings([names[number] for number in some.tolist()])
+    return names.take(some)
 
 
 def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:

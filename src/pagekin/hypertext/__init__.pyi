@@ -87,7 +87,7 @@ from .shard_merge import count_shard, list_hosts, list_links, list_terms, merge_
 from .shard_names import ShardNames, advance_names, begin_names
 from .sharded import open_corpora, open_delta, open_shards, open_with_delta, put_hidden, shard_folders
 from .shards_of_parts import ShardCorpora, choose_ranges, merge_in_shards, sample_addresses
-from .sites import site_of_address, sites_of_urls
+from .sites import site_names, site_of_address, sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
 from .titles import HostTitles, ShortTitles, repeated_ends
@@ -240,6 +240,7 @@ __all__ = [
     "settle_bounds",
     "shard_folders",
     "share_work",
+    "site_names",
     "site_of",
     "site_of_address",
     "sites_of_urls",

@@ -190,8 +190,7 @@ def _read_blobs(blobs: npt.NDArray[np.uint8], rows: Array) -> list[_Blob]:
 
 def _choose(names: Names, places: Array) -> Names:
     """Return the strings at some places."""
-    table = RaggedBytes(*names)
-    return Names.of(table[place] for place in places.tolist())
+    return Names(*RaggedBytes(*names).take(places))
 
 
 def _count_pages(about: dict[str, Any], rows: Array, anchors: Array) -> dict[str, Any]:

@@ -26,6 +26,18 @@ def _origin(address: bytes) -> bytes:
     return address[: address.index(b"/", _SHORTEST_ORIGIN)]
 
 
+def site_names(urls: RaggedBytes) -> list[str]:
+    """Return the names of the sites of canonical URLs, which stand in order; O(hosts log URLs)."""
+    names: set[str] = set()
+    place = 0
+    while place < len(urls):
+        url = urls[place]
+        origin = url[: url.index(b"/", _SHORTEST_ORIGIN)]
+        names.add(site_of(host_of(origin.decode("utf-8", "replace"))))
+        place = urls.nearest(origin + b"/\xff")  # which is in no address
+    return sorted(names)
+
+
 def sites_of_urls(urls: RaggedBytes) -> tuple[npt.NDArray[np.uint32], list[str]]:
     """Return (the site number of each canonical URL, the names of the sites in sorted order); O(URLs)."""
     origins: dict[bytes, int] = {}

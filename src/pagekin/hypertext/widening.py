@@ -19,8 +19,12 @@ def widen_corpus(
 
     Terms keep their numbers, and new ones follow in the order of their bytes: no page says them. Addresses are numbered anew.
     """
-    new_urls = sorted({address for address in addresses if corpus.urls.find(address) < 0})
-    new_terms = sorted({word for word in words if corpus.terms.find(word, corpus.kin["term.order"]) < 0})
+    named, said = sorted(set(addresses)), sorted(set(words))
+    new_urls = [
+        address for address, place in zip(named, corpus.urls.find_all(named).tolist(), strict=True) if place < 0
+    ]
+    found = corpus.terms.find_all(said, corpus.kin["term.order"]).tolist()
+    new_terms = [word for word, place in zip(said, found, strict=True) if place < 0]
     before = np.fromiter(map(corpus.urls.nearest, new_urls), np.int64, len(new_urls))
     old = np.arange(len(corpus.urls))
     number = old + np.searchsorted(before, old, side="right")

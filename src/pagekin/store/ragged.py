@@ -6,7 +6,7 @@ from itertools import chain, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store.arrays import Array
+from pagekin.store.arrays import Array, row_entries
 from pagekin.store.folder import Kin
 
 _AT_ONCE = 1 << 16
@@ -50,6 +50,12 @@ class RaggedBytes:
         """Return string `index` as text."""
         return self[index].decode("utf-8", "replace")
 
+    def take(self, places: Array) -> tuple[Array, Array]:
+        """Return (data, offsets) of some of the strings, in an order."""
+        places, bounds = np.asarray(places, np.int64), np.asarray(self.offsets, np.int64)
+        offsets = np.append(0, np.cumsum(bounds[places + 1] - bounds[places]))
+        return np.asarray(self.data)[row_entries(bounds, places)], offsets
+
     def find(self, key: bytes, order: Array | None = None) -> int:
         """Return the id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids so."""
         at = self.nearest(key, order)
@@ -58,13 +64,13 @@ class RaggedBytes:
         place = at if order is None else int(order[at])
         return place if self[place] == key else -1
 
-    def find_all(self, keys: Sequence[bytes]) -> npt.NDArray[np.int64]:
-        """Return the ids of many keys among the strings, which are sorted; -1 for those that are not there.
+    def find_all(self, keys: Sequence[bytes], order: Array | None = None) -> npt.NDArray[np.int64]:
+        """Return the ids of many keys, -1 for those that are not there. The strings are sorted, or `order` lists their ids so.
 
         Cost: a search for each key or, where they are many, one pass over all strings.
         """
         if len(keys) * _SEARCH_STEPS < len(self):
-            return np.fromiter(map(self.find, keys), np.int64, len(keys))
+            return np.fromiter((self.find(key, order) for key in keys), np.int64, len(keys))
         place = dict.fromkeys(keys, -1)
         for number, string in enumerate(self):
             if string in place:

@@ -60,9 +60,9 @@ class VisitingTexts(NamedTuple):
 
     def on(self, corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:
         """Return (pages that are linked to, pages and the forms that links say), as a corpus numbers them."""
-        urls = [corpus.urls.find(target) for target in self.targets]
+        urls = corpus.urls.find_all(self.targets).tolist()
         pages = np.array([(corpus.pages_of(url) or [-1])[0] if url >= 0 else -1 for url in urls], np.int64)
-        terms = np.array([corpus.terms.find(word, corpus.term_table.order) for word in self.words], np.int64)
+        terms = corpus.terms.find_all(self.words, np.asarray(corpus.term_table.order))
         form = np.asarray(forms.of_term)[terms].astype(np.int64) if len(terms) else terms
         rows = np.stack([self.said[0], pages[self.said[1]], form[self.said[2]]]) if self.said.size else self.said
         rows = np.unique(rows[:, rows[1] >= 0], axis=1)

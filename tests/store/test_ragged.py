@@ -1,0 +1,36 @@
+"""Many short byte strings: looked up and taken together as one by one."""
+
+import random
+
+import numpy as np
+import pytest
+
+from pagekin.hypertext import site_names, sites_of_urls
+from pagekin.store import RaggedBytes, pack_strings
+
+
+@pytest.mark.parametrize("count", [1, 500])
+def test_many_keys_are_found_as_one_by_one(count: int) -> None:
+    chance = random.Random(count)
+    names = sorted({b"%d" % chance.randrange(2_000) for _ in range(800)})
+    keys = [b"%d" % chance.randrange(2_000) for _ in range(count)]
+    table = RaggedBytes(*pack_strings(names))
+    assert table.find_all(keys).tolist() == [table.find(key) for key in keys]
+    shuffled = chance.sample(names, len(names))
+    table = RaggedBytes(*pack_strings(shuffled))
+    order = np.array(sorted(range(len(shuffled)), key=shuffled.__getitem__))
+    assert table.find_all(keys, order).tolist() == [table.find(key, order) for key in keys]
+
+
+def test_strings_are_taken_in_any_order() -> None:
+    names = [b"oak", b"", b"elm", b"ash"]
+    table = RaggedBytes(*pack_strings(names))
+    assert list(RaggedBytes(*table.take(np.array([3, 0, 0, 1])))) == [b"ash", b"oak", b"oak", b""]
+    assert list(RaggedBytes(*table.take(np.zeros(0, np.int64)))) == []
+
+
+def test_sites_are_named_as_by_all_addresses() -> None:
+    hosts = ("a.example.org", "b.example.org", "example.org:80", "example.com", "www.example.com", "x.test")
+    urls = sorted(f"http://{host}/{page}".encode() for host in hosts for page in ("", "a", "z/ü"))
+    table = RaggedBytes(*pack_strings(urls))
+    assert site_names(table) == sites_of_urls(table)[1]
