@@ -16,9 +16,9 @@ class ClusterAgreement:
     v_measure: float
     """The harmonic mean of the next two (Rosenberg and Hirschberg 2007)."""
     homogeneity: float
-    """1 if a page's cluster tells its class."""
+    """1 if a page's cluster determines its class."""
     completeness: float
-    """1 if a page's class tells its cluster."""
+    """1 if a page's class determines its cluster."""
     purity: float
     """The share of pages in the most common class of their cluster; it grows with the number of clusters."""
     largest: int

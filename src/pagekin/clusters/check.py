@@ -1,4 +1,4 @@
-"""Proof that the hierarchies of a collection are whole."""
+"""Check that the hierarchies of a collection are undamaged."""
 
 from collections.abc import Iterator
 

@@ -16,16 +16,16 @@ from pagekin.store import Array, Progress, map_in_order, no_progress, temporary_
 
 Labels = npt.NDArray[np.int64]
 _PASSES = 50
-"""The Leiden method stops by itself after some ten; this is for graphs that nobody has thought of."""
+"""A safety limit: the Leiden method normally stops after some ten rounds."""
 _LOWEST = -6.0
-"""The power of two from which on a resolution is sought: a few communities."""
+"""The power of two at which the search for a resolution starts: a few communities."""
 _STEPS = 9
 _TOP = 8
-"""Clusters of the level for a first look, at most."""
+"""Maximum number of clusters on the overview level."""
 _LARGEST = 1 / 3
-"""The largest share of the pages that a group of clusters holds there."""
+"""The largest share of the pages in one group of that level."""
 _PARTS = 12
-"""Parts of one cluster on the next level, at most."""
+"""Maximum number of parts of one cluster on the next level."""
 _PART = 0.02
 """The least share of a cluster's pages that a part of it has."""
 _DEEPEST = 4
@@ -45,7 +45,7 @@ class CommunitySettings:
     fewest: int = 3
     """Clusters with fewer pages join another one, however small the collection."""
     giant: float = 0.3
-    """Clusters with a larger share of the pages are split, if something inside them parts them."""
+    """Clusters with a larger share of the pages are split, if they have separable parts."""
     leaf: int = 50
     """Clusters of no more pages have no parts on the next level."""
 
@@ -65,7 +65,7 @@ class Clusters:
     chosen: int
     """The level with at most as many clusters as were asked for."""
     sampled: int = 0
-    """Pages that the clusters were made of, if they were not made of all."""
+    """The pages from which the clusters were made, if not from all."""
 
     @property
     def labels(self) -> Labels:
@@ -100,7 +100,7 @@ def cluster_pages(
 
 
 def _clustered_urls(corpus: Corpus, threads: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return (the URLs of pages that are copies of no others, rising; for each page the place of the one it goes with)."""
+    """Return (the URLs of pages that are not copies, ascending; for each page the place of the one that it follows)."""
     page_url = np.asarray(corpus.pages.url).astype(np.int64)
     urls, newest, place = np.unique(page_url, return_index=True, return_inverse=True)
     original = place[mirrored_pages(corpus, threads)[newest]]
@@ -173,7 +173,7 @@ def number_by_first(labels: Labels) -> Labels:
 
 
 def number_by_size(labels: Labels) -> Labels:
-    """Give labels numbers from 0, those of most pages first, of equals the one that occurs first."""
+    """Give labels numbers from 0, those of most pages first; ties in order of occurrence."""
     return _numbered(labels, lambda first, sizes: np.lexsort((first, -sizes)))
 
 
@@ -220,7 +220,7 @@ def _fit_resolution(graph: WeightedGraph, resolution: float, most: int, least: i
 
 
 def _group_nodes(graph: WeightedGraph, most: int, seed: int, settings: CommunitySettings, threads: int) -> Labels:
-    """Return at most so many clusters, by size, with neither dust nor giants if possible."""
+    """Return at most this many clusters, by size, without very small or very large ones if possible."""
     nodes = len(graph)
     if nodes == 0:
         return np.zeros(0, np.int64)
@@ -284,7 +284,7 @@ def _choose_partners(graph: WeightedGraph, labels: Labels) -> Labels:
 
 
 def _reduce_clusters(graph: WeightedGraph, labels: Labels, most: int, largest: float) -> Labels:
-    """Join the smallest cluster to another, if possible one that stays small enough, until so many are left."""
+    """Join the smallest cluster to another, if possible one that stays small enough, until this many are left."""
     labels = number_by_first(labels)
     while labels.max() + 1 > most:
         sizes = np.bincount(labels)
@@ -300,7 +300,7 @@ def _reduce_clusters(graph: WeightedGraph, labels: Labels, most: int, largest: f
 def _split_giants(graph: WeightedGraph, labels: Labels, most: int, least: int, giant: float, seed: int) -> Labels:
     """Split clusters of more than `giant` nodes, while that helps and the graph divides them."""
     whole: set[int] = set()
-    """First nodes of clusters that nothing parts."""
+    """First nodes of clusters that cannot be split."""
     for _split in range(most):
         labels = number_by_first(labels)
         sizes = np.bincount(labels)
@@ -358,7 +358,7 @@ def _split_groups(merged: WeightedGraph, groups: Labels, sizes: Labels, seed: in
 
 
 def _split_level(graph: WeightedGraph, labels: Labels, seed: int, settings: CommunitySettings, threads: int) -> Labels:
-    """Split clusters into parts; those that are small, or that nothing divides, stay as they are."""
+    """Split clusters into parts; small or indivisible clusters stay as they are."""
     order = np.argsort(labels, kind="stable")
     ends = np.cumsum(np.bincount(labels, minlength=1))
     finer = np.zeros(len(labels), np.int64)

@@ -1,4 +1,4 @@
-"""Telling words of clusters, names of a few such words, and the pages in the middle of each."""
+"""Characteristic words of clusters, names made from them, and the central pages of each."""
 
 import itertools
 from collections import Counter
@@ -22,16 +22,16 @@ _COMMON = 0.12
 """A term names a cluster only if at least this share of its pages hold it."""
 _SMOOTH = 0.01
 _UNTITLED, _TITLED = 0.1, 0.3
-"""What a word tells that stands in no title; the share of titles from which on more of them add nothing."""
+"""The weight of a word that is in no title; the share of titles beyond which more add nothing."""
 _WRITTEN = 20
-"""Pages, besides the central ones, that tell how words are written."""
+"""How many pages, besides the central ones, show how words are written."""
 _LINKS = 0.3
-"""How much links from inside the cluster count for a page's being central, beside its terms."""
+"""The weight of links from inside the cluster, relative to terms, in choosing central pages."""
 
 
 @dataclass(frozen=True)
 class PageFacts:
-    """What descriptions are made of: words, titles and links of all pages, and how words are written."""
+    """The data for descriptions: words, titles and links of all pages, and how words are written."""
 
     rows: Rows
     """The words of the pages."""
@@ -41,7 +41,7 @@ class PageFacts:
     word: Callable[[int], str]
     """A term as people write it."""
     same: Callable[[str], str]
-    """What is equal for words that should not both stand in a name: their stem, say."""
+    """A key that is equal for words that should not be in one name, such as their stem."""
     written: Callable[[Sequence[WrittenWords]], Sequence[Sequence[str]]]
     """Words as some pages write them, for many nodes at a time."""
     language: Callable[[Array], str] = lambda _pages: ""
@@ -51,7 +51,7 @@ class PageFacts:
 def describe(
     tree: Tree, pages: PageFacts, note: Callable[[Level, LevelSums, Array], None] | None = None, unfit: Array | None = None
 ) -> Tree:  # fmt: skip
-    """Return the tree with telling terms and central pages for each node, and names if it has none.
+    """Return the tree with characteristic terms and central pages for each node, and names if it has none.
 
     A term is telling if it weighs much in many of a cluster's pages, and fewer of the other pages of its parent hold it;
     words of titles tell more than those of tables. `note` is told the sums of each group of siblings, and how telling they
@@ -87,7 +87,7 @@ def describe(
 
 
 def _weigh_terms(level: Level, sums: LevelSums, titles: LevelSums, parent: NodeSums | None) -> npt.NDArray[np.float64]:
-    """Return how telling each pair of a node and a term is, beside the other pages of the parent."""
+    """Return how characteristic each term is of each node, compared with the other pages of the parent."""
     place = sums.place
     sizes = np.maximum(level.sizes, 1)[place]
     here = sums.pages / sizes
@@ -105,7 +105,7 @@ def _weigh_terms(level: Level, sums: LevelSums, titles: LevelSums, parent: NodeS
 def _choose_distinct(
     terms: Array, telling: Array, word: Callable[[int], str], same: Callable[[str], str], language: str
 ) -> list[str]:
-    """Return the most telling words that tell people something, none of them similar to an earlier one."""
+    """Return the most characteristic words that mean something to people, none similar to an earlier one."""
     chosen: list[str] = []
     seen: set[str] = set()
     positive = np.flatnonzero(telling > 0)
@@ -139,7 +139,7 @@ def choose_central(
 
 
 def _choose_names(tree: Tree, described: Sequence[ClusterDescription]) -> list[str]:
-    """Name nodes by a few terms; siblings with the same name get more of them, and at last a number."""
+    """Name nodes by a few terms; siblings with the same name get more terms, and finally a number."""
     names = [""] * len(described)
     for children in [[0], *tree.children]:
         taken: Counter[str] = Counter()

@@ -187,7 +187,7 @@ def read_listings(file: Path) -> list[Listing]:
 
 
 def _is_heading(address: str, path: str) -> bool:
-    """Tell whether the first row names the columns: a page's address has a slash or a dot, or its path has levels."""
+    """Return whether the first row names the columns: a page's address has a slash or a dot, or its path has levels."""
     return "/" not in address and "." not in address and "/" not in path
 
 
@@ -231,7 +231,7 @@ def _matcher(corpus: Corpus, loose: bool) -> Callable[[str], int]:
 
 
 def _loose_form(url: str) -> str:
-    """Return an address without what people write differently: scheme, www, capitals, trailing slash, escapes."""
+    """Normalise an address for loose matching: without scheme, www, case, trailing slash and escapes."""
     return unquote(url).partition("://")[2].removeprefix("www.").rstrip("/").lower()
 
 

@@ -24,7 +24,7 @@ from pagekin.store import Array
 DOCUMENTS_TREE = "documents"
 """The name of their tree."""
 FEWEST_PAGES, MOST_PAGES = 3, 64
-"""Pages of a document. A longer one is a book: its chapters are documents if they have pages of their own."""
+"""Maximum pages of a document. A longer one is a book, whose chapters are documents if they have several pages."""
 _RUN = 3
 """Pages in a row that a cover lists and that are linked each with the next."""
 _KNOWN_OUTSIDE = 0.5
@@ -44,7 +44,7 @@ _CODE = re.compile(r"\w_\w|\w\(\)|[^\W\d]\w+(?:::|\.)[^\W\d]\w+")
 """A name as in programs: titles of references are full of them."""
 _WORD = re.compile(r"\w+")
 _NODES_AT_A_TIME = 1 << 14
-"""Nodes whose links are compared at a time: what is in memory of a large collection's links."""
+"""How many nodes have their links compared at a time, which bounds the memory."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class _Search:
             yield from zip((both // count).tolist(), (both % count).tolist(), strict=True)
 
     def _below(self, cover: int, node: int) -> bool:
-        """Tell whether a node lies in the cover's folder or below."""
+        """Return whether a node lies in the cover's folder or below."""
         folder, above = self.folders[node], self.folders[cover]
         return folder.startswith(above) and (len(folder) == len(above) or folder[len(above)] == "/")
 
@@ -162,7 +162,7 @@ class _Search:
         return list(sources.tolist())
 
     def _is_linked(self, node: int, other: int) -> bool:
-        """Tell whether there is a link between two nodes, either way."""
+        """Return whether there is a link between two nodes, either way."""
         return other in self.mutual.get(node, ()) or other in self._out(node) or node in self._out(other)
 
     def document(self, cover: int) -> set[int]:
@@ -178,7 +178,7 @@ class _Search:
         return group if self._is_sound(cover, group) and self._has_a_name(cover, group) else set()
 
     def _is_sound(self, cover: int, group: set[int]) -> bool:
-        """Tell whether a document may have so many pages, this cover, and these titles."""
+        """Return whether a document may have so many pages, this cover, and these titles."""
         if not FEWEST_PAGES <= len(group) <= MOST_PAGES:
             return False
         return not self._has_another_cover(cover, group) and not self._is_reference(cover, group)
@@ -192,7 +192,7 @@ class _Search:
         return sum(other not in group for other in self._into(node))
 
     def _has_another_cover(self, cover: int, group: set[int]) -> bool:
-        """Tell whether an inner page is linked with more of the document, and with all of it or known as well outside.
+        """Return whether an inner page is linked with more of the document, and with all of it or known as well outside.
 
         A section links to the one before, to the contents and to the next, which makes it look like a cover of these.
         """
@@ -222,7 +222,7 @@ class _Search:
             run.append(node)
 
     def _is_order(self, run: Sequence[int]) -> bool:
-        """Tell whether nodes follow each other, rather than all being linked with all."""
+        """Return whether nodes follow each other, rather than all being linked with all."""
         allowed = (len(run) - 3) // 2  # fewer than half of them
         for node, other in zip(run, run[2:], strict=False):
             allowed -= self._is_linked(node, other)
@@ -267,13 +267,13 @@ class _Search:
         return group
 
     def _is_little_known(self, cover: int, group: set[int]) -> bool:
-        """Tell whether few links from outside lead to the inner pages."""
+        """Return whether few links from outside lead to the inner pages."""
         inner = group - {cover}
         outside = sum(self._count_outside(node, group) for node in inner)
         return outside <= _KNOWN_OUTSIDE * (sum(self.known[node] for node in inner) - outside)
 
     def _is_reference(self, cover: int, group: set[int]) -> bool:
-        """Tell whether the inner pages are entries about parts of programs, each to be looked up on its own."""
+        """Return whether the inner pages are entries about parts of programs, each to be looked up on its own."""
         inner = group - {cover}
         return 2 * sum(bool(_CODE.search(self._title(node))) for node in inner) > len(inner)
 
@@ -284,14 +284,14 @@ class _Search:
         return set(_WORD.findall(self._title(node).casefold())) - _GENERAL
 
     def _may_have_a_name(self, cover: int) -> bool:
-        """Tell whether two pages linked with a cover hold a word of its title. A site's front page covers the site."""
+        """Return whether two pages linked with a cover hold a word of its title. A site's front page covers the site."""
         if self.folders[cover].count("/") < 3:
             return False
         of_host = self._holders[self.hosts[cover]]
         return any(len(of_host[word] & self.mutual[cover]) > 1 for word in self._words(cover))
 
     def _has_a_name(self, cover: int, group: set[int]) -> bool:
-        """Tell whether words of the cover's title stand in those of most inner pages, and not elsewhere on a larger site.
+        """Return whether words of the cover's title stand in those of most inner pages, and not elsewhere on a larger site.
 
         Pages that are linked with each other in all ways are a site, not a document.
         """

@@ -1,4 +1,4 @@
-"""Clusters of a collection that changed a little: pages stay where they were, and others join the cluster nearest to them.
+"""Clusters of a collection that changed a little: known pages keep their clusters, and new ones join the nearest.
 
 The clusters keep their names, their terms and their places among each other. When many pages have come, changed or gone since
 the clusters were made, they are to be made anew.
@@ -20,12 +20,12 @@ from pagekin.hypertext import Corpus, match_pages
 from pagekin.store import Array, Progress, no_progress
 
 MOST_MOVED = 0.1
-"""The largest share of the pages that may have come, changed or gone since the clusters were made."""
+"""The largest share of pages that may be added, changed or removed before clusters are made again."""
 
 
 @dataclass(frozen=True)
 class FollowedTrees:
-    """The trees of a collection that changed, or the reason why they have to be made anew."""
+    """The trees of a changed collection, or the reason why they must be made again."""
 
     trees: list[Tree]
     joined: int = 0
@@ -72,7 +72,7 @@ def follow_trees(
 def join_clusters(
     corpus: Corpus, base: Corpus, trees: Sequence[Tree], workshop: BagWorkshop, threads: int = 1
 ) -> list[Tree]:
-    """Return the trees of a base with the pages of a delta: those that the base has, too, stand as they do there.
+    """Return the trees of a base with the pages of a delta; pages that the base also has keep their places.
 
     Other pages join the cluster with which they are connected most among the delta's pages, or else the largest one. All nodes
     stay, also those without pages.

@@ -1,4 +1,4 @@
-"""Phrases that pages show whatever they are about: they name no topic and refine no question."""
+"""Phrases that occur on pages of any subject, so that they name no topic and refine no question."""
 
 from pathlib import Path
 
@@ -14,6 +14,6 @@ _KINDS = tuple(line.removesuffix("…") for line in _FURNITURE if line.endswith(
 
 
 def is_furniture(form: str) -> bool:
-    """Return whether pages show a phrase whatever they are about."""
+    """Return whether a phrase occurs on pages of any subject."""
     folded = fold_case(form)
     return folded in _WHOLE_FURNITURE or folded.startswith(_KINDS)

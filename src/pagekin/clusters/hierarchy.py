@@ -1,4 +1,4 @@
-"""Hierarchies of a collection's pages, and how they are kept in a collection: several stand side by side and share pages."""
+"""Hierarchies of a collection's pages, and how they are stored; a collection may have several over the same pages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from pagekin.store import Array, Kin, KinWriter, pack_strings, smallest_uint
 
 TREE_ARRAYS = "tree."
-"""What the names of the arrays begin with."""
+"""The prefix of the arrays' names."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class ClusterDescription:
 
     name: str
     terms: tuple[str, ...]
-    """What sets it apart from its siblings, most telling first."""
+    """Terms that distinguish it from its siblings, the most characteristic first."""
     central: tuple[int, ...]
     """Pages in its middle, by terms and links."""
 

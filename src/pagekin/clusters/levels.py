@@ -1,4 +1,4 @@
-"""Sums over the nodes of a tree, one group of siblings after the other: each is one pass over what its pages hold."""
+"""Sums over the nodes of a tree, one group of siblings at a time, each in one pass over its pages' terms."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from pagekin.store import Array
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What pages hold, as rows of a sparse matrix: page p has the entries offsets[p] to offsets[p + 1]."""
+    """The terms of pages, as rows of a sparse matrix: page p has the entries offsets[p] to offsets[p + 1]."""
 
     offsets: npt.NDArray[np.int64]
     terms: Array

@@ -30,7 +30,7 @@ from pagekin.hypertext import Corpus, common_spellings_of_many, host_of
 from pagekin.store import Array, Progress, no_progress, temporary_folder
 
 PLAIN = Strategy().with_settings({"weight.frequency": "none"})
-"""What names are taken from: common words tell more than rare ones what a group of pages is about."""
+"""The words for names: common words describe a group of pages better than rare ones."""
 MOST_PAGES = 12_000
 """Pages that the paper's method takes, at most: its matrices grow with the square."""
 
@@ -58,7 +58,7 @@ def make_clusters(
 def page_similarity(
     corpus: Corpus, settings: ClusterSettings, progress: Progress = no_progress, threads: int = 1
 ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.int64]]:
-    """Return (the paper's similarity of captured pages, the pages): the newest of several captures stands for all."""
+    """Return (the paper's similarity of captured pages, the pages): the newest capture of an address represents it."""
     graph = page_graph(corpus)
     if len(graph) > MOST_PAGES:
         raise ClusterError(
@@ -99,7 +99,7 @@ def describe_trees(
     corpus: Corpus, trees: list[Tree], threads: int, phrases: bool = True, names: KeptNames = NO_NAMES,
     workshop: BagWorkshop | None = None, sample: int = NAMED_PAGES,
 ) -> list[Tree]:  # fmt: skip
-    """Add telling terms and central pages to the trees, and names where they have none.
+    """Add characteristic terms and central pages to the trees, and names where they are missing.
 
     Names are phrases, or with phrases=False a few telling words; `names` are those that topics have in any case. Of more than
     `sample` pages a choice is looked at. Memory: for what these hold, and some hundred bytes for each page, mostly for the

@@ -33,7 +33,7 @@ _LONGER = 0.85
 _LONGER_WORD = 0.6
 """The same for a weak phrase of a single word."""
 _WEAK = 0.01
-"""A phrase of a lower score hardly names a topic: few pages show it, others do too, and it seldom stands alone."""
+"""The least score of a name: with less, few pages show the phrase, others do too, and it is rarely on its own."""
 _OTHER_TITLES = 0.1
 """Notices of a server have one title; if less than this share of a topic has the same, they are stubs of a site."""
 _KIND = 0.8
@@ -45,11 +45,11 @@ _PART = 0.1
 _ENOUGH = 0.5
 """A name needs no further phrase if those it has are shown by this share of the pages."""
 _TOGETHER = 0.05
-"""The share of pages that show all phrases of a name, at least: who searches for the name shall find some."""
+"""The least share of pages with all phrases of a name, so that a search for the name finds some."""
 _WORTH = 0.3
 """A further phrase is as good as this share of the first, at least."""
 _EQUAL = 0.75
-"""One that is as good as this need not stand on pages with the first: a topic may be of two kinds."""
+"""A second phrase with this score need not share pages with the first: a topic may have two kinds of pages."""
 _SECOND = 0.2
 """The share of a topic's pages that such a phrase adds, at least."""
 _OWNED = 0.85

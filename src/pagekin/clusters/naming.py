@@ -16,14 +16,14 @@ _COVERAGE, _PRECISION, _CONTRAST = 1.0, 0.8, 1.0
 _TITLED = 0.35
 """How much more a phrase is worth that is all of a page's title: somebody wrote a page about it."""
 _SITE_WORD = 0.3
-"""What a word is worth that is part of a site's name."""
+"""The weight of a word that is part of a site's name."""
 _TELLING, _LEAST_TELLING = 0.5, 0.02
-"""The power of how telling a phrase's words are, and what a word counts that tells nothing."""
+"""The exponent of the weight of a phrase's words, and the weight of an uninformative word."""
 _ALONE = 0.7
 _NESTED = 0.1
-"""What a phrase is worth that never stands alone, such as "united"."""
+"""The weight of a phrase that never occurs on its own, such as "united"."""
 _CRUMBS = 1.5
-"""How much more a phrase is worth that always stands in breadcrumbs: there authors name classes."""
+"""The bonus of a phrase that is always in breadcrumbs, where authors name classes."""
 _CONTENTS = 4.0
 """How much more one is worth that is the title of a page which links to all of the topic: its contents page."""
 _SMOOTH = 0.01
@@ -36,7 +36,7 @@ _CANDIDATES = 30
 def rank_phrases(
     level: Level, sums: LevelSums, shown: ShownPhrases, telling: "StemWeights", parent: NodeSums | None
 ) -> npt.NDArray[np.float64]:
-    """Return how well each pair of a node and a phrase names the node, beside the other pages of the parent."""
+    """Return how well each phrase names each node, compared with the other pages of the parent."""
     place = sums.place
     sizes = np.maximum(level.sizes, 1)[place]
     here = sums.pages / sizes

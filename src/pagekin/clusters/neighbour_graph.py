@@ -1,4 +1,4 @@
-"""A sparse graph of a collection's pages: each beside those that are most like it, and those it is linked with."""
+"""A sparse graph of a collection's pages: edges to the most similar pages, and to linked pages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What sites call themselves: the product, project or institution that their titles repeat, and which pages are its own."""
+"""Names of sites: the product, project or institution that their titles repeat, and the pages that belong to it."""
 
 import re
 from collections import Counter, defaultdict
@@ -43,7 +43,7 @@ _HOST_PARTS = re.compile(r"[\W\d_]+")
 _LONGEST = 5
 """Words of a name, at most."""
 _BORDER = re.compile(r"\s+[-–—|·»:/]+\s+|\s*[|»]\s*|:\s+|\s*[()]\s*")
-"""What stands between the parts of a title."""
+"""Separators between the parts of a title."""
 _NUMBER = re.compile(r"v?\d[\w.+~-]*", re.IGNORECASE)
 _GENERIC = frozenset(
     (
@@ -55,7 +55,7 @@ _GENERIC = frozenset(
         "wiki with www com org net edu gov co uk de example debian"
     ).split()
 )
-"""Words that say what kind of text a site is, not whose."""
+"""Words for the kind of a text, such as documentation, which are not part of a product's name."""
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ def clean_name(part: str) -> str:
 
 
 def repeated_name(titles: Iterable[str]) -> tuple[str, float]:
-    """Return what most titles have beside their own part, and the share of titles that have it; '' if there is none.
+    """Return the part that most titles share, and the share of titles that have it; '' if there is none.
 
     Only titles of several parts count. Where parts differ but begin alike, what they share is the name.
     """

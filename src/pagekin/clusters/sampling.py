@@ -25,7 +25,7 @@ _NEAREST = 8
 _WIDEST = 0.02
 """Terms in more than this share of the sampled bags are not looked at."""
 _MOST_LINKED = 4
-"""One page for so many of the sample is taken because many links lead to it."""
+"""For this many pages of the sample, one much-linked page is added."""
 _PART = 1 << 15
 """Pages that are joined at a time: the memory for their bags is the same whatever the collection."""
 

@@ -17,7 +17,7 @@ class ClusterError(PagekinError, ValueError):
 
 @dataclass(frozen=True)
 class LinkSettings:
-    """What counts in the similarity by links, and how much.
+    """Weights and limits of the similarity by links.
 
     Common ancestors and descendants stay below 1/3 and direct paths reach 1, so with equal weights paths dominate.
     With L levels, S^anc and S^dsc are too small by at most 4^-L / 3: 0.0013 for 4.

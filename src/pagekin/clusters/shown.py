@@ -1,4 +1,4 @@
-"""What pages show: phrases of titles, breadcrumbs, headings and links, as they are written, without what is the site's."""
+"""Phrases that pages show in titles, breadcrumbs, headings and links, as written, without the site's own parts."""
 
 import re
 from collections import Counter
@@ -85,7 +85,7 @@ class ShownPhrases:
 
     @property
     def unfit(self) -> npt.NDArray[np.bool_]:
-        """Return which pages stand for nothing: notices and copies."""
+        """Return which pages do not count: notices and copies."""
         return self.notices | self.copies
 
     @cached_property

@@ -27,7 +27,7 @@ def term_words(corpus: Corpus) -> "bags.Vocabulary":
 
 
 def count_terms(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> "bags.BagMatrix":
-    """Count how often terms stand on the pages: tf. Terms are word * 6 + attribute, and rise on each page.
+    """Count how often terms occur on the pages: tf. Terms are word * 6 + attribute, and rise on each page.
 
     Body words count as text, and again under header, keyword or address where they stand in one; title words as title.
     """
@@ -50,7 +50,7 @@ def term_batches(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> 
 
 
 def count_terms_in(streams: StreamBatch, words: "bags.Vocabulary") -> "bags.BagMatrix":
-    """Count how often terms stand on some pages, given their streams: see `count_terms`."""
+    """Count how often terms occur on some pages, given their streams: see `count_terms`."""
     from pagekin.clusters._kernels import terms as kernels
 
     room, pages = len(streams.words) * len(TERM_ATTRIBUTES), len(streams.tokens) - 1

@@ -1,4 +1,4 @@
-"""Terms to refine a question with: what goes with a term, what is broader, what is narrower.
+"""Terms to refine a question with: collocated, broader and narrower ones.
 
 `PageThesaurus` asks what pages are about. HyPursuit's own way, by the terms of sub-clusters, is the `LabelThesaurus` of the room
 `collection`.
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pagekin.bags import BagWorkshop
 
 ABOUT = 60
-"""A page is about so many of its heaviest words."""
+"""How many of its heaviest words a page is about."""
 _FEWEST = 3
 """Pages that must be about a word before it is suggested."""
 _LEAST_SHARE = 0.03
@@ -92,7 +92,7 @@ class PageTopics:
 
     @classmethod
     def read(cls, kin: Kin) -> "PageTopics | None":
-        """Read what a collection keeps of it; None if it keeps nothing."""
+        """Read it from a collection; None if the collection has none."""
         if f"{THESAURUS_ARRAYS}terms" not in kin:
             return None
         return cls(

@@ -1,4 +1,4 @@
-"""Titles: how much of them is the site's, what sites call themselves there, and which pages a server made."""
+"""Titles: which part of them is the site's, the names of sites in them, and which pages are server notices."""
 
 import re
 
