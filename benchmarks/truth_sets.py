@@ -101,9 +101,15 @@ def ingroup_rule(path: str, page: etree._Element) -> str | None:
 
 def upward_rule(path: str, page: etree._Element) -> str | None:
     """Tell chapters by the page one level up: DocBook's and Texinfo's own link."""
-    up = page.xpath('//link[@rel="up"]/@href') or page.xpath('//a[@accesskey="u"]/@href')
+    up = page.xpath('//link[translate(@rel, "UP", "up")="up"]/@href') or page.xpath('//a[@accesskey="u"]/@href')
     target = str(up[0]).split("#")[0] if up else ""
     return target if target not in ("", "index.html") else None
+
+
+def section_rule(path: str, page: etree._Element) -> str | None:
+    """Tell chapters by the number of the section in the title, as in "Reference Manual: Section 4.12"."""
+    number = re.search(r"Section ([0-9A-Z]+)\.", page.xpath("string(//title)"))
+    return number[1] if number else None
 
 
 def prefix_rule(path: str, page: etree._Element) -> str | None:
@@ -226,6 +232,21 @@ SETS: dict[str, TruthSet] = {
     "gnucash": TruthSet(
         False, "https://gnucash.example/", "usr/share/doc/gnucash-docs/gnucash-guide-en", "gnucash-docs", upward_rule,
         ('//div[@class="navheader"]', '//div[@class="navfooter"]', '//div[@class="toc"]', "//link[@rel]"), r"^index\.html|^ix",
+    ),
+    "slony": TruthSet(
+        False, "https://slony.example/", "usr/share/doc/slony1-2-doc/adminguide", "slony1-2-doc", upward_rule,
+        ('//div[@class="NAVHEADER"]', '//div[@class="NAVFOOTER"]', '//div[@class="TOC"]', "//link[@rel]"),
+        r"^index\.html|bookindex",
+    ),
+    "prolog": TruthSet(
+        False, "https://prolog.example/", "usr/share/swi-prolog/doc/Manual", "swi-prolog-doc", section_rule,
+        ('//div[@class="navigate"]', '//div[@class="toc"]', "//link[@rel]"), r"^(index|Contents|DocIndex|summary)\.html",
+    ),
+    "lilypond": TruthSet(
+        False, "https://lilypond.example/", "usr/share/doc/lilypond/html/Documentation/notation", "lilypond-doc-html",
+        upward_rule,
+        ('//table[@class="nav_table"]', '//table[@class="menu"]', '//div[@id="tocframe"]', '//div[@id="footer"]', "//link[@rel]"),
+        r"^index|lilypond-index|^[^/]*\.[a-z]{2}\.html",
     ),
     "django": sphinx(
         True, "python-django-doc", "python-django-doc/html", "https://docs.django.example/", folder_rule(3, least=2),
