@@ -96,23 +96,23 @@ def make_directory(
     """Make the directory of those listings whose pages are in the collection."""
     match = _matcher(corpus, loose)
     places: dict[int, list[tuple[int, tuple[str, ...]]]] = {}
-    said = Counter[str]()
+    counts = Counter[str]()
     missing: list[str] = []
     for address, path in listings:
-        said["listings"] += 1
+        counts["listings"] += 1
         collapsed = collapse(path, depth, mode)
         if collapsed is None:
-            said["listed too high"] += 1
+            counts["listed too high"] += 1
             continue
         number = match(address)
         if number < 0:
-            said["not in the collection"] += 1
+            counts["not in the collection"] += 1
             missing.append(address)
             continue
         known = places.setdefault(number, [])
         if all(collapsed != other for _depth, other in known):
             known.append((min(len(path), depth), collapsed))
-    facts: dict[str, Any] = dict(said)
+    facts: dict[str, Any] = dict(counts)
     if missing:
         facts["examples"] = missing[:5]
         facts["other spellings"] = dict(_other_spellings(corpus, missing[:2000]))

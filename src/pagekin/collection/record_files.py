@@ -87,8 +87,8 @@ def write_wacz(
                 "profile": "data-package", "wacz_version": "1.1.1", "title": about,
                 "software": f"pagekin/{__version__}", "created": _iso(datetime.now(UTC)), "resources": resources,
             })  # fmt: skip
-            told = _add(archive, "datapackage.json", package)
-            _add(archive, "datapackage-digest.json", _json_line({"path": told["path"], "hash": told["hash"]}))
+            added = _add(archive, "datapackage.json", package)
+            _add(archive, "datapackage-digest.json", _json_line({"path": added["path"], "hash": added["hash"]}))
     finally:
         warc.unlink(missing_ok=True)
     return done

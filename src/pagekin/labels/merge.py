@@ -141,7 +141,7 @@ class _Router:
         words = _Words(self.children.values())
         self.width = words.width
         self.documents: list[_Document] = []
-        rows, told = [], []
+        rows, wholes = [], []
         for child, label in self.children.items():
             numbers = words.numbers(label)
             parts: list[tuple[int, SubCluster | ContentLabel]] = [(one.number, one) for one in label.clusters]
@@ -149,8 +149,8 @@ class _Router:
             self.documents += (_Document(child, number, part) for number, part in parts)
             inside = [words.rows(numbers, part.terms) for _number, part in parts]
             rows += inside
-            told.append(_larger(words.rows(numbers, label.terms), inside, words.width))
-        self.rows, self._whole = _Rows.of(rows, words.width), _Rows.of(told, words.width)
+            wholes.append(_larger(words.rows(numbers, label.terms), inside, words.width))
+        self.rows, self._whole = _Rows.of(rows, words.width), _Rows.of(wholes, words.width)
         self._shown = words.common_forms()
         self._num_docs = sum(document.part.num_docs for document in self.documents)
         self._held = np.zeros(self.width // len(TERM_ATTRIBUTES))
@@ -221,14 +221,14 @@ def _most(place: Array, counts: Array, length: int) -> npt.NDArray[np.float64]:
 
 
 def _larger(
-    told: tuple[Array, Array, Array], inside: Sequence[tuple[Array, Array, Array]], width: int
+    whole: tuple[Array, Array, Array], inside: Sequence[tuple[Array, Array, Array]], width: int
 ) -> tuple[Array, Array, Array]:
     """Return (terms, tf, df) of a child; each count is the larger of its whole label's and its sub-clusters'.
 
     The whole may lack terms of the sub-clusters, and the other way round.
     """
     terms, tf, df = (np.concatenate(column) for column in zip(*inside, strict=True))
-    rows = _Rows.of([told, (terms, tf, df)], width)
+    rows = _Rows.of([whole, (terms, tf, df)], width)
     terms, place = np.unique(rows.terms, return_inverse=True)
     return terms, _most(place, rows.tf, len(terms)), _most(place, rows.df, len(terms))
 
@@ -270,9 +270,11 @@ def router_label(
     budget = budget or fitting.LabelBudget(clusters=fitting.ROUTER_CLUSTERS)
     if not children:
         raise LabelError(f"{name} has no child with a label, so it has no label either")
-    told = {child: label if label.analyser == ANALYSER else without_filters(label) for child, label in children.items()}
-    leaves, shares = share_leaves(told)
-    router = _Router({child: _scale(told[child], share) for child, share in shares.items() if share})
+    usable = {
+        child: label if label.analyser == ANALYSER else without_filters(label) for child, label in children.items()
+    }
+    leaves, shares = share_leaves(usable)
+    router = _Router({child: _scale(usable[child], share) for child, share in shares.items() if share})
     labels = list(router.children.values())
     whole = router.whole(budget.terms)
     extra = tuple(sorted({*added, *(one for label in labels for one in label.added)}))

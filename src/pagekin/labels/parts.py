@@ -207,8 +207,8 @@ def _browsing_changed(old: ContentLabel, new: ContentLabel) -> bool:
         return True
     if [(one.name, one.nodes) for one in old.clusters] != [(one.name, one.nodes) for one in new.clusters]:
         return True
-    said = [
+    shown = [
         {(number, what) for number, one in enumerate(label.clusters) for what in (*one.urls, *one.heaviest)}
         for label in (old, new)
     ]
-    return len(said[0] ^ said[1]) > THRESHOLD * max(len(said[0] | said[1]), 1)
+    return len(shown[0] ^ shown[1]) > THRESHOLD * max(len(shown[0] | shown[1]), 1)

@@ -89,7 +89,7 @@ class FanOut:
         answers: dict[Target, ChildAnswer[T]] = {}
         near = deque(target for target in requests if target.local)
 
-        def walk_near() -> None:
+        def ask_local_targets() -> None:
             """Ask targets in this process one after another, as long as there is time."""
             asked: Request | None = None
             least = math.inf
@@ -111,10 +111,10 @@ class FanOut:
 
         until = time.monotonic() + left
         if is_walking():
-            walk_near()
+            ask_local_targets()
         elif requests:
             far = {target: request for target, request in requests.items() if not target.local}
-            await self._ask_at_once(operation, far, answer, until, answers, walk_near if near else None)
+            await self._ask_at_once(operation, far, answer, until, answers, ask_local_targets if near else None)
         return [
             answers[target] if target in answers else ChildAnswer(target, None, left, 0, target.child.note_late(left))
             for target in requests
@@ -128,7 +128,7 @@ class FanOut:
         answer: type[T],
         until: float,
         answers: dict[Target, ChildAnswer[T]],
-        walk_near: Callable[[], None] | None,
+        ask_local_targets: Callable[[], None] | None,
     ) -> None:
         """Collect the targets' answers to `requests` in `answers`, while a thread asks those in this process.
 
@@ -143,11 +143,11 @@ class FanOut:
         waiting: set[asyncio.Future[Any]] = set(tasks.values())
         loop = asyncio.get_running_loop()
         try:
-            if walk_near:
-                waiting.add(loop.run_in_executor(_WALKERS, walk_near))
+            if ask_local_targets:
+                waiting.add(loop.run_in_executor(_WALKERS, ask_local_targets))
                 _done, waiting = await asyncio.wait(waiting, timeout=min(_STUCK, left))
                 if waiting - set(tasks.values()):
-                    waiting.add(loop.run_in_executor(_WALKERS, walk_near))
+                    waiting.add(loop.run_in_executor(_WALKERS, ask_local_targets))
             if waiting:
                 await asyncio.wait(waiting, timeout=max(until - time.monotonic(), 0.0))
         finally:

@@ -29,7 +29,7 @@ class _One:
     """A process, and its messages."""
 
     process: BaseProcess
-    told: Connection
+    messages: Connection
     failed: str = ""
     ended: float | None = None
     """When its end was noticed."""
@@ -68,7 +68,7 @@ class Others:
     def _started(self, call: tuple[Any, ...]) -> _One:
         """Start a process beside this one. Ctrl-C reaches this one alone, also while the other starts."""
         context = multiprocessing.get_context("spawn")
-        told, report = context.Pipe(duplex=False)
+        messages, report = context.Pipe(duplex=False)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             made = context.Process(target=_run, args=(os.getpid(), report, self._target, call), daemon=True)
@@ -76,18 +76,18 @@ class Others:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         report.close()
-        return _One(made, told)
+        return _One(made, messages)
 
     def until_ready(self) -> None:
         """Wait until all processes listen; raise ServiceError with the reason if one of them cannot."""
-        waiting = {one.told: one for one in self._running}
+        waiting = {one.messages: one for one in self._running}
         while waiting:
-            for told in wait(list(waiting)):
-                one = waiting[told]  # type: ignore[index]  # these are the connections that went in
+            for messages in wait(list(waiting)):
+                one = waiting[messages]  # type: ignore[index]  # these are the connections that went in
                 kind, *what = self._next(one)
                 if kind == "ready":
                     self.count, self.ill = self.count + what[0], self.ill + what[1]
-                    del waiting[one.told]
+                    del waiting[one.messages]
                 elif kind == "failed":
                     raise ServiceError(what[0])
                 elif kind == "ended":
@@ -96,7 +96,7 @@ class Others:
     def _next(self, one: _One) -> tuple[Any, ...]:
         """Return the next message of a process; pass messages for people on."""
         try:
-            found: tuple[Any, ...] = one.told.recv()
+            found: tuple[Any, ...] = one.messages.recv()
         except (EOFError, OSError):
             one.process.join(5)
             return ("ended",)
@@ -133,14 +133,14 @@ class Others:
 
     def _listen_to(self, one: _One) -> None:
         """Take the messages that a process has sent by now."""
-        while not one.told.closed and one.told.poll():
+        while not one.messages.closed and one.messages.poll():
             kind, *what = self._next(one)
             if kind == "ready":
                 self._tell(f"its {what[0]:,} nodes listen again")
             elif kind == "failed":
                 one.failed = what[0]
             elif kind == "ended":
-                one.told.close()
+                one.messages.close()
 
 
 def _run(parent: int, report: Connection, target: Callable[..., None], call: tuple[Any, ...]) -> None:

@@ -185,8 +185,8 @@ class Reach:
 
     def with_routers(self, asked: Sequence[AskedNode]) -> list[AskedNode]:
         """Return services that were asked, each behind the routers that were looked through to it."""
-        told = {node.path for node in asked}
-        looked_through = self.routers - told
+        known = {node.path for node in asked}
+        looked_through = self.routers - known
         nodes: list[AskedNode | Path] = []
         seconds: dict[Path, float] = {}
         results: dict[Path, int] = {}

@@ -104,11 +104,11 @@ class RoutingTable:
         """The filters of groups of pages, and after them those of wholes."""
         self._owner = np.array(owner + [children + place for place, _one in whole], np.int64)
         """The child of each; of those of wholes, as many more as there are children."""
-        told = np.bincount(self._owner, minlength=2 * children) > 0
-        self._untold, self._blind = ~told, ~told[:children]
+        with_filters = np.bincount(self._owner, minlength=2 * children) > 0
+        self._without_filters, self._blind = ~with_filters, ~with_filters[:children]
         self._everything = np.ones(len(self._owner), np.bool_)
-        self._told_of = np.flatnonzero(told[:children])
-        self._first = np.searchsorted(self._owner, self._told_of)
+        self._with_filters = np.flatnonzero(with_filters[:children])
+        self._first = np.searchsorted(self._owner, self._with_filters)
         """Where the filters of each child that has some begin."""
         self._added = [
             {(one.attribute, analyse([one.word])[0]) for one in label.added} for label in self.labels.values()
@@ -145,7 +145,7 @@ class RoutingTable:
         for pair, here in added.items():
             column[pair] = column[pair] | here[self._owner % len(here)]
         children = len(self.names)
-        found = self._untold.copy()
+        found = self._without_filters.copy()
         found[self._owner[matching(query, lambda attribute, word: column[attribute, word], self._everything)]] = True
         # A document's words are all in one filter of the whole, too, which errs about other words than sub-clusters' do.
         out = (~(found[:children] & found[children:])).nonzero()[0]
@@ -178,7 +178,10 @@ class RoutingTable:
         if last is None or last[0] != pairs:
             forms = [(attribute, form_of(word)) for attribute, word in pairs]
             df = [
-                [told.anywhere.get(form) if attribute is None else told.df(attribute, form) for told in self._counts]
+                [
+                    counts.anywhere.get(form) if attribute is None else counts.df(attribute, form)
+                    for counts in self._counts
+                ]
                 for attribute, form in forms
             ]
             self._last_df = last = pairs, df
@@ -188,7 +191,7 @@ class RoutingTable:
         """Mark (children, words): which child may hold which word in some group of its pages, by its filters."""
         found = np.zeros((len(self.names), held.shape[1]), np.bool_)
         if len(self._first):
-            found[self._told_of] = np.logical_or.reduceat(held[: self._groups], self._first, axis=0)
+            found[self._with_filters] = np.logical_or.reduceat(held[: self._groups], self._first, axis=0)
         return found
 
     def _has_added(self, attribute: str | None, word: str) -> Mask:
@@ -203,8 +206,8 @@ class RoutingTable:
         def holds(attribute: str | None, word: str) -> Mask:
             form = analyse([word])[0]
             asked = attribute if attribute != "text" else None
-            told = np.array([one.df(asked, form) is not None for one in self._counts], np.bool_)
-            return np.asarray(told | self._has_added(attribute, word), np.bool_)
+            listed = np.array([one.df(asked, form) is not None for one in self._counts], np.bool_)
+            return np.asarray(listed | self._has_added(attribute, word), np.bool_)
 
         may = matching(query, holds, np.ones(len(self.names), np.bool_))
         return {self.names[place]: "not among its heaviest terms" for place in np.flatnonzero(~may).tolist()}
@@ -215,9 +218,9 @@ class RoutingTable:
         may = self._somewhere(held) | self._blind[:, None]
         df = np.zeros(may.shape)
         forms = analyse([word for _attribute, word in pairs])
-        for place, told in enumerate(self._counts):
+        for place, counts in enumerate(self._counts):
             for column, (pair, form) in enumerate(zip(pairs, forms, strict=True)):
-                known = told.df(pair[0], form)
+                known = counts.df(pair[0], form)
                 df[place, column] = may[place, column] if known is None else known
         sizes = np.array([label.num_terms for label in self.labels.values()], float)
         in_child = df / (df + _CORI_SMOOTH + _CORI_LENGTH * (sizes / max(sizes.mean(), 1.0))[:, None])
@@ -235,21 +238,21 @@ class RoutingTable:
         """
         if not isinstance(query, Some):
             return {}
-        pairs, told = self._held(query)
+        pairs, by_filter = self._held(query)
         if any(attribute for attribute, _word in pairs):
             return {}
         forms = [form for _attribute, form in asked_forms(query)]
         held = np.zeros((self._groups, len(forms)), np.bool_)
         for place, (attribute, word) in enumerate(pairs):
             column = held[:, forms.index(form_of(word))]
-            column |= told[: self._groups, place]
+            column |= by_filter[: self._groups, place]
             if any(self._added):
                 column |= self._has_added(attribute, word)[self._owner[: self._groups]]
         largest = np.full(len(self.names), math.inf)
         if len(self._first):
             # The words of a page stand in one group of its site's pages.
             scores = weigh_query(query, stats).largest_scores(held)
-            largest[self._told_of] = np.maximum.reduceat(scores, self._first)
+            largest[self._with_filters] = np.maximum.reduceat(scores, self._first)
         return dict(zip(self.names, largest.tolist(), strict=True))
 
     def fewest_pages(self, names: Iterable[str], query: Query) -> int:
@@ -257,8 +260,10 @@ class RoutingTable:
         left = set(names)
         if not left:
             return 0
-        told = zip(*self._document_frequencies(_query_probes(query)[0]), strict=True)
-        return sum(max(df or 0 for df in each) for name, each in zip(self.names, told, strict=False) if name in left)
+        frequencies = zip(*self._document_frequencies(_query_probes(query)[0]), strict=True)
+        return sum(
+            max(df or 0 for df in each) for name, each in zip(self.names, frequencies, strict=False) if name in left
+        )
 
     def words_held(self, words: Sequence[str]) -> dict[str, int]:
         """Return how many of some words each child may hold together, in one group of its pages."""
@@ -292,8 +297,8 @@ class RoutingTable:
                 df[key] = pages
                 continue
             df[key] = sum(
-                (told.least if there else 0) if sure is None else sure
-                for told, sure, there in zip(self._counts, known, maybe, strict=True)
+                (counts.least if there else 0) if exact is None else exact
+                for counts, exact, there in zip(self._counts, known, maybe, strict=True)
             )
         words = min(sum(label.num_words for label in self.labels.values()), LARGEST_COUNT)
         return Stats(analyser=ANALYSER, pages=pages, words=words, df={key: min(n, pages) for key, n in df.items()})

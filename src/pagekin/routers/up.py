@@ -160,7 +160,7 @@ def run_network(
             roots = "".join(f"; {root.name} at {root.url}" for root in network.roots() if root.name in names)
             tell(f"{some} nodes listen{about}{roots}   (Ctrl-C ends)")
             others.watch()
-            threading.Thread(target=_tell_when_whole, args=(network, names, began, tell), daemon=True).start()
+            threading.Thread(target=_report_when_ready, args=(network, names, began, tell), daemon=True).start()
 
         run(opened.services, listens, make_app)
 
@@ -205,7 +205,7 @@ def open_and_warm(network: Network, names: Sequence[str], refresh: float, tell: 
     return opened
 
 
-def _tell_when_whole(network: Network, names: Sequence[str], began: float, tell: Callable[[str], None]) -> None:
+def _report_when_ready(network: Network, names: Sequence[str], began: float, tell: Callable[[str], None]) -> None:
     """Report when the highest routers here have the labels of everything below, and after a while which have not."""
     waiting = {name for name in names if not network.by_name[name].leaf}
     waiting -= {name for name in waiting if waiting & set(network.by_name[name].parents)}

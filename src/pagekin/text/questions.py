@@ -75,14 +75,14 @@ def describe_match(question: Question, whole: int, total: int, spellings: Mappin
 
     `whole` documents hold all words, `total` were found.
     """
-    said = [f"No page has \u201c{word}\u201d; searched for \u201c{other}\u201d." for word, other in spellings.items()]
+    notes = [f"No page has \u201c{word}\u201d; searched for \u201c{other}\u201d." for word, other in spellings.items()]
     if question.some and whole < FEW:
         words = ", ".join(map(str, question.parts))
         if not total:
-            said.append(f"No page has any of: {words}.")
+            notes.append(f"No page has any of: {words}.")
         elif not whole:
-            said.append(f"No page has all of: {words}. These have some of them.")
+            notes.append(f"No page has all of: {words}. These have some of them.")
         elif total > whole:
             have = "document has" if whole == 1 else "documents have"
-            said.append(f"Only {whole} {have} all of: {words}. The others have some of them.")
-    return " ".join(said)
+            notes.append(f"Only {whole} {have} all of: {words}. The others have some of them.")
+    return " ".join(notes)
