@@ -2,8 +2,9 @@
 
     python scripts/kernels.py [SOURCE...]
 
-It runs commands on the demo web and on a site of three pages, which has narrower numbers, and builds the sources besides. They
-are run until nothing is compiled any more; then only those kernels are loaded that a command calls by itself: these are listed.
+It runs commands on the demo web, on 200 pages of it, and on a site of three pages, which have narrower numbers, and builds the
+sources besides. They are run until nothing is compiled any more; then only those kernels are loaded that a command calls by
+itself: these are listed.
 """
 
 import json
@@ -22,6 +23,7 @@ import json, os, sys
 from contextlib import redirect_stdout
 from pathlib import Path
 from pagekin.cli.app import app, load_verbs
+from pagekin.sources import demo_pages
 from pagekin.store import kernel_cache
 from pagekin.store.kernel_types import signature_text
 
@@ -53,6 +55,13 @@ for name, source in {"demo": "demo", "small": work / "site"}.items():
     run("neighbours", kin, "-o", work / "near.jsonl", "-q", "--workers", 1)
     run("duplicates", kin)
     run("search", kin, "tree", "--json")
+# A site of a few hundred pages has long pages and few of them: numbers of both widths.
+(work / "few").mkdir()
+for number, one in zip(range(200), demo_pages()):
+    (work / "few" / f"{number}.html").write_bytes(one.html)
+run("build", work / "few", "-o", work / "few.kin", "-q", "--workers", 1)
+run("related", work / "few.kin", "http://localhost/0.html", "--json")
+run("search", work / "few.kin", "tree", "--json")
 for number, source in enumerate(sources):
     run("build", source, "-o", work / f"{number}.kin", "-q", "--workers", 1)
 run("index", kins["small"], "--preset", "haveliwala2002", "-q")
