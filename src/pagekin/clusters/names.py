@@ -148,6 +148,10 @@ class TreeNames:
 
     def _led_to(self, node: int, taken: set[str]) -> str:
         """Return what the page is called to which notices lead that have titles of their own; '' for those of a server."""
+        if node in self.groups and self.tree.children[node]:
+            return ", ".join(
+                [title for part in self.tree.children[node] if (title := self._led_to(part, taken))][:_IN_NAME]
+            )
         corpus, pages = self.shown.corpus, self.tree.pages_of(node)
         counts = Counter(corpus.titles.text(page) for page in pages[:: max(len(pages) // _TITLES, 1)].tolist())
         is_server = counts.most_common(1)[0][1] >= max(_OTHER_TITLES * counts.total(), 2)
