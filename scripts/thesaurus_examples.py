@@ -31,7 +31,9 @@ phrase, such as *black hole*, is taken as one. If no page is about all words of 
 for it.
 
 A term is given only if it is worth a click: with it added, five documents match the question, or all if there are fewer, and
-not the same as before; a narrower term matches fewer documents than the question, and half of them match the question, too.
+not the same as before; a narrower term matches fewer documents than the question, and half of them match the question, too. A
+broader term matches 1.5 times as many documents as the question; one that does not is collocated. Words that pages show
+whatever they are about (*external*, *resources*) are not given.
 
 Measured by `python benchmarks/refinement.py school.kin django.kin webkb.kin --queries 30`, before these rules and with them.
 Queries are titles of central pages that 20 pages or more match. *Kept* is the share of terms that leave five documents,
