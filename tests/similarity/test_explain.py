@@ -175,6 +175,18 @@ def test_a_link_amid_a_text_tells_more_than_one_in_a_menu(tmp_path: Path) -> Non
     assert [c.source for c in cited(index_web(tmp_path, web), B)] == ["http://told.example/", "http://a-menu.example/"]
 
 
+def test_links_that_do_not_count_are_no_reasons(tmp_path: Path) -> None:
+    book, text = "http://book.example/", "Old quarries of the valley gave gneiss and slate."
+    web = {f"{book}{n}": f"<p>{text} <a rel=next href={book}{(n + 1) % 6}>Part {(n + 1) % 6}</a>" for n in range(6)}
+    web[f"{book}2"] += f"<p>Compare <a href={book}5>the last part</a>, which is better."
+    index = index_web(tmp_path, web, Strategy())
+    sources = {
+        result.url: [citation.source for citation in result.citations]
+        for result in index.related(f"{book}0", 5, explain=True, fold=False)
+    }
+    assert sources == {f"{book}{n}": [f"{book}2"] if n == 5 else [] for n in range(1, 6)}
+
+
 def test_links_of_real_pages_are_judged_as_their_anchors_say(demo: RelatedIndex) -> None:
     corpus = demo.corpus
     asked = corpus.url_number("http://planets.example/jupiter.html")
