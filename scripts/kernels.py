@@ -64,6 +64,13 @@ run("related", work / "few.kin", "http://localhost/0.html", "--json")
 run("search", work / "few.kin", "tree", "--json")
 for number, source in enumerate(sources):
     run("build", source, "-o", work / f"{number}.kin", "-q", "--workers", 1)
+(work / "more").mkdir()
+(work / "more" / "yew.html").write_text("<title>yew</title><p>The yew is a tree. See <a href=oak.html>the oak tree</a>.")
+for name, source in {"demo": "demo", "small": work / "site"}.items():
+    living = work / f"{name}-living.kin"
+    run("build", source, "-o", living, "-q", "--workers", 1, "--updatable")
+    run("update", living, work / "more", "--base-url", page[name].rpartition("/")[0] + "/", "--delta", "-q", "--workers", 1)
+    run("update", living, "--remove", page[name], "--delta", "-q", "--workers", 1)
 run("index", kins["small"], "--preset", "haveliwala2002", "-q")
 run("index", kins["demo"], "--preset", "haveliwala2002", "-q")
 run("neighbours", kins["demo"], "-o", work / "near.jsonl", "-q", "--workers", 1)

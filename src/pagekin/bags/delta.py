@@ -44,6 +44,7 @@ from pagekin.store import (
     RaggedBytes,
     batch_ranges,
     no_progress,
+    read_only,
     row_entries,
     smallest_uint,
 )
@@ -135,6 +136,7 @@ class BaseReader:
                 spans=np.empty((len(links.targets), 4), dtype=np.int32),
             )
             keep_words(streams, DecodedPage.for_longest(streams), anchors._replace(uses=links.uses), rules, kept)
+            kept = kept._replace(words=read_only(kept.words), spans=read_only(kept.spans))
             some = np.flatnonzero(is_target[links.targets] & (kept.spans[:, 1] != IN_CRUMBS))
             of_page = np.repeat(np.arange(len(links.pages)), np.diff(links.offsets))[some]
             sources = page_url[links.pages[of_page]]

@@ -17,7 +17,7 @@ from pagekin.hypertext.model import Attribute, Boundary, PageFlag, kind_of_flags
 from pagekin.hypertext.streams import StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
 from pagekin.sources import NO_PLACE, RecordPlace
-from pagekin.store import DELTA, SHARDS, Kin, KinError, RaggedBytes, chunks, open_kin, rank, row_entries
+from pagekin.store import DELTA, SHARDS, Kin, KinError, RaggedBytes, chunks, open_kin, rank, read_only, row_entries
 
 Array = npt.NDArray[Any]
 Table = TypeVar("Table")
@@ -263,7 +263,7 @@ class Corpus:
         starts: list[npt.NDArray[np.int64]] = []
         for offsets, of in zip(self._offsets, names, strict=True):
             entries = row_entries(offsets, pages)
-            arrays += [np.asarray(self.kin[name])[entries] for name in of]
+            arrays += [read_only(np.asarray(self.kin[name])[entries]) for name in of]
             starts.append(np.cumsum(np.append(0, offsets[pages + 1] - offsets[pages])))
         return StreamBatch(*arrays, *starts)
 

@@ -31,6 +31,12 @@ def row_entries(offsets: Array, rows: Array) -> npt.NDArray[np.int64]:
     return np.repeat(offsets[rows + 1] - np.cumsum(sizes), sizes) + np.arange(int(sizes.sum()))
 
 
+def read_only(values: Array) -> Array:
+    """Return an array that nobody writes to, as those of a collection: kernels are compiled for these."""
+    values.flags.writeable = False
+    return values
+
+
 def distinct(values: Array) -> Array:
     """Return the different values of an array, rising, by sorting: for tens of millions much faster than numpy's own way."""
     ordered = np.sort(values)
