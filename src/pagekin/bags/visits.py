@@ -122,7 +122,8 @@ class Windows(NamedTuple):
         """Return some of the links, in an order."""
         sizes = np.diff(self.offsets)[rows]
         return Windows(
-            *(column[rows] for column in self[:6]), np.append(0, np.cumsum(sizes)),
+            self.targets[rows], self.sources[rows], self.hosts[rows], self.places[rows], self.keys[rows],
+            self.spans[rows], np.append(0, np.cumsum(sizes)),
             self.words[row_entries(self.offsets, np.asarray(rows, np.int64))],
         )  # fmt: skip
 
@@ -150,11 +151,14 @@ class WindowsInPieces:
         """Return all of them as visits."""
         if not self._pieces:
             return reduce_visits([], self._strategy)
-        columns = [np.concatenate(column) for column in zip(*(piece[:6] for piece in self._pieces), strict=True)]
-        sizes = np.concatenate([np.diff(piece.offsets) for piece in self._pieces])
+        pieces = self._pieces
+        sizes = np.concatenate([np.diff(piece.offsets) for piece in pieces])
         joined = Windows(
-            *columns, np.append(0, np.cumsum(sizes)), np.concatenate([piece.words for piece in self._pieces])
-        )
+            np.concatenate([piece.targets for piece in pieces]), np.concatenate([piece.sources for piece in pieces]),
+            np.concatenate([piece.hosts for piece in pieces]), np.concatenate([piece.places for piece in pieces]),
+            np.concatenate([piece.keys for piece in pieces]), np.concatenate([piece.spans for piece in pieces]),
+            np.append(0, np.cumsum(sizes)), np.concatenate([piece.words for piece in pieces]),
+        )  # fmt: skip
         joined = joined.take(np.lexsort((joined.places, joined.sources, joined.targets)))
         joined = joined.take(np.flatnonzero(_needed_of(joined, self._strategy)))
         urls, place = np.unique(np.concatenate([urls for urls, _counts in self._cited]), return_inverse=True)

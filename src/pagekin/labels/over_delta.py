@@ -233,11 +233,11 @@ class _Change:
         place = {stem: number for number, stem in enumerate(stems)}
         width = len(TERM_ATTRIBUTES)
         terms = np.array([place[stem] * width + attribute for stem, attribute in left], np.int64)
-        counts = [np.array([column[key] for key in left], np.int64) for column in (tf, df)]
-        matrix = BagMatrix(np.array([0, len(left)]), terms, counts[0], len(stems) * width)
+        times, pages_with = (np.array([column[key] for key in left], np.int64) for column in (tf, df))
+        matrix = BagMatrix(np.array([0, len(left)]), terms, times, len(stems) * width)
         weights = weigh_terms(matrix, self._factors).weights.astype(np.float64)
         most = fitting.LabelBudget().terms
-        rows = fitting.heaviest_terms(terms, *counts, weights, most, lambda word: shown[stems[word]])
+        rows = fitting.heaviest_terms(terms, times, pages_with, weights, most, lambda word: shown[stems[word]])
         return rows, {stem: shown[stem] for stem in stems}
 
     def _stays(self, word: str, shown: Mapping[str, str], came: _Counts, went: _Counts) -> bool:
