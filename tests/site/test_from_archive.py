@@ -132,5 +132,5 @@ def test_the_site_of_an_archive_is_what_lies_below_its_address(written: tuple[Pa
     report = publish_archive(plan)
     assert report.survey.base_url.endswith("/docs/") and report.pages == 17
     assert not (tmp_path / "out/llms.txt").exists()
-    with pytest.raises(SiteError, match="no http"):
+    with pytest.raises(SiteError, match="not an http"):
         publish_archive(ArchivePlan(archive, "no address", tmp_path / "none"))
