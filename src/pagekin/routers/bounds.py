@@ -89,15 +89,15 @@ def fit_answer(answer: Answer, bound: Bound) -> Answer:
     )  # fmt: skip
 
 
-def _first(values: Sequence[T], share: Bound) -> tuple[T, ...]:
+def _first(items: Sequence[T], share: Bound) -> tuple[T, ...]:
     """Return as many of the values, from the first on, as fit into a share."""
     size = values = 0
-    for place, one in enumerate(values[: _OBJECTS // 4]):
+    for place, one in enumerate(items[: _OBJECTS // 4]):
         raw = encode(one)
         size, values = size + len(raw) + 1, values + _values(raw) + 1
         if size > share.size or values > share.values:
-            return tuple(values[:place])
-    return tuple(values[: _OBJECTS // 4])
+            return tuple(items[:place])
+    return tuple(items[: _OBJECTS // 4])
 
 
 def _slim(one: Hit, share: Bound) -> Hit | None:
