@@ -48,7 +48,7 @@ def run(*arguments: str | Path) -> tuple[int, str]:
 def written(server: Server, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     """(the folder that was written for the manual, what the command said)."""
     out = tmp_path_factory.mktemp("written") / "docs"
-    code, said = run(server.url(HOST, "/docs/"), "--out", out, "--allow", "loopback", "--delay", 0, "--workers", 1)
+    code, said = run(server.url(HOST, "/docs/"), "--out", out, "--allow", "loopback", "--delay", "0", "--workers", "1")
     assert code == 0, said
     return out, said
 
@@ -81,7 +81,7 @@ def test_a_site_at_an_address_becomes_a_folder_to_be_put_on_it(server: Server, w
         if path.startswith("kitchen/"):
             assert about["related"][0]["title"].startswith("Kitchen part")
     topics = parse(files["pagekin/index.html"].decode())
-    links = [one.attrs["href"] for one in topics.select("main a")]
+    links = [str(one.attrs["href"]) for one in topics.select("main a")]
     assert links[0] == "../" and all(link.removeprefix("../") in listed for link in links)
     assert f"({root}volcano/part" in files["llms.txt"].decode()
 
@@ -89,7 +89,7 @@ def test_a_site_at_an_address_becomes_a_folder_to_be_put_on_it(server: Server, w
 def test_a_second_run_visits_nothing_again_and_changes_no_byte(server: Server, written: tuple[Path, str]) -> None:
     out, _said = written
     before, asked = contents(out), len(server.log)
-    options = ("--out", out, "--allow", "loopback", "--delay", 0, "--workers", 1)
+    options = ("--out", out, "--allow", "loopback", "--delay", "0", "--workers", "1")
     code, said = run(server.url(HOST, "/docs/"), *options, "--json")
     assert code == 0, said
     about = json.loads(said)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.sources import CrawlError, crawl, fetch_seeds, read_seeds
-from tests.sources.robot_server import Server, answer, page, pages, redirect_to, serve_sites
+from tests.sources.robot_server import Answer, Server, answer, page, pages, redirect_to, serve_sites
 
 SITEMAP = """<?xml version="1.0" encoding="UTF-8"?>
 <urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1">
@@ -145,7 +145,9 @@ def test_a_list_at_an_address_is_fetched_and_what_is_none_is_explained(tmp_path:
 def test_no_more_sitemaps_are_fetched_than_a_crawl_can_use(tmp_path: Path) -> None:
     with serve_sites({}) as server:
         home = server.url("site.test", "")
-        site = {f"/{number}.xml": xml(urlset(*(f"{home}/{number}/{one}" for one in range(60)))) for number in range(9)}
+        site: dict[str, Answer] = {
+            f"/{number}.xml": xml(urlset(*(f"{home}/{number}/{one}" for one in range(60)))) for number in range(9)
+        }
         site["/index.xml"] = xml(index_of(*(home + path for path in site)))
         server.sites["site.test"] = pages(site)
         plan = server.plan(tmp_path / "site.warc.gz")
