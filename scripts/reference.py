@@ -18,9 +18,9 @@ INTRODUCTION = """# Command reference
 This page is made from `pagekin --help` by `python scripts/reference.py`; edit the commands, not this file.
 [Reading](reading.md) explains what the options of `pagekin read` do, and what `--json` prints.
 
-`pagekin --install-completion` lets your shell complete commands and options; `-h` is short for `--help`. In all commands that have them, `-k` or `--limit` sets
-the number of results, and `--workers` the number of processes or threads. Wherever a page's address is
-needed, a part that identifies the page is enough: the address without scheme or `www.`, its end
+`pagekin --install-completion` lets your shell complete commands and options; `-h` is short for `--help`. In all commands
+that have them, `-k` or `--limit` sets the number of results, and `--workers` the number of processes or threads. Wherever a
+page's address is needed, a part that identifies the page is enough: the address without scheme or `www.`, its end
 (`library/json.html`), or the page's title.
 
 Output goes to standard output; errors, warnings and the progress bar go to standard error. Exit codes:

@@ -107,7 +107,7 @@ class TextIndex:
         kin = self.corpus.kin
         pages, attributes, counts = (kin[f"posting.{name}"] for name in ("page", "attributes", "count"))
         lengths = corpus_lengths(self.corpus)
-        called = (kin[f"posting.{name}"] for name in ("called_offsets", "called_page", "called"))
+        called = kin["posting.called_offsets"], kin["posting.called_page"], kin["posting.called"]
         return Postings(pages, attributes, counts, *lengths, *called, *self._openings())
 
     def _openings(self) -> tuple[Array, Array]:
