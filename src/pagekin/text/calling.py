@@ -134,8 +134,8 @@ def unite_forms(parts: Iterable[LanguageWords]) -> SameForms:
     """Return the forms that stand for the same word as lesser ones, given the words of all ranges."""
     by_language: dict[str, list[str]] = {}
     for part in parts:
-        for language, word in zip(part.languages.strings(), _texts(part.words.strings()), strict=True):
-            by_language.setdefault(language.decode(), []).append(word)
+        for name, word in zip(part.languages.strings(), _texts(part.words.strings()), strict=True):
+            by_language.setdefault(name.decode(), []).append(word)
     same: dict[str, str] = {}
 
     def find(form: str) -> str:

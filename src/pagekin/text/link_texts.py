@@ -169,7 +169,7 @@ def _number_forms(known: LinkTexts, forms: Forms) -> tuple[Array, Array, Array]:
 
 def find_strength(said: Array, links: Array) -> npt.NDArray[np.uint8]:
     """Return how strongly a form names pages, given how many pages use it and how many link to them."""
-    return np.rint(255.0 * np.sqrt(said / (links + SMOOTH))).astype(np.uint8)
+    return np.asarray(np.rint(255.0 * np.sqrt(said / (links + SMOOTH))), np.uint8)
 
 
 def _add_up(
