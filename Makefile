@@ -20,8 +20,9 @@ setup-dev:
 demo: setup  ## index the built-in demo web and serve it as a web site
 	@$(BIN)/pagekin demo $(DEMO_ARGS)
 
-test: setup-dev lint types  ## set up; lint, type checks, tests, also in a browser
-	@$(BIN)/python -m pytest $(TWO) $(PYTEST_ARGS)
+# Type checks take minutes of one core, so the tests run beside them.
+test: setup-dev lint  ## set up; lint, type checks, tests, also in a browser
+	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest $(TWO) $(PYTEST_ARGS); tests=$$?; wait $$types && exit $$tests
 
 test-fast: setup-dev lint types  ## lint, type checks, and the tests that take little time
 	@$(BIN)/python -m pytest $(TWO) $(FAST) $(PYTEST_ARGS)
