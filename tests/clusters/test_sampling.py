@@ -162,7 +162,7 @@ def test_builds_and_info_say_that_a_sample_was_taken(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
         return " ".join(result.output.split())
 
-    said = "made of a sample of 100 pages; every other page joined the nearest"
+    said = "made from a sample of 100 pages; every other page joined the nearest"
     assert said in run("build", archive, "--out", kin, "--workers", 1, "--cluster-set", "sample=100")
     assert said in run("info", kin)
     assert said not in run("build", archive, "--out", tmp_path / "all.kin", "--workers", 1)

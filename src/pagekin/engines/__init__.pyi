@@ -2,7 +2,8 @@
 
 from .cluster_costs import ClusterCosts, divide_costs, usual_costs
 from .costs import BuildCosts, estimate_costs
-from .delta import LARGEST_SHARE, DeltaReport, check_delta
+from .delta import DeltaReport, check_delta
+from .delta_limits import LARGEST_SHARE
 from .division import Census
 from .drift import Drift, compare_first, first_related, measure_drift, sample_questions
 from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically

@@ -45,12 +45,8 @@ from pagekin.similarity import make_index
 from pagekin.store import DELTA, Array, Finding, Kin, KinError, KinWriter, RaggedBytes, open_kin
 from pagekin.text import VisitingTexts, make_text, read_visiting_texts
 
-FEWEST_PAGES = 2_000
-"""Pages of a collection below which it is made anew, which takes little time."""
 _ROUNDS = 4
 """How often a delta is merged anew because its links name addresses that stand for others."""
-LARGEST_SHARE = 0.2
-"""The largest share of a collection's pages that a delta may have."""
 
 
 class NotInDeltaError(PagekinError):

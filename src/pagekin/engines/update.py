@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import Literal
 
 from pagekin.engines.delta import (
-    FEWEST_PAGES,
-    LARGEST_SHARE,
     DeltaMaker,
     DeltaReport,
     NotInDeltaError,
     commit_delta,
     without_delta,
 )
+from pagekin.engines.delta_limits import FEWEST_PAGES, LARGEST_SHARE
 from pagekin.engines.local import BuildRecipe, BuildReport, build_into, note_lost_directory
 from pagekin.engines.local_shards import build_shards_into
 from pagekin.engines.needs import require_room
