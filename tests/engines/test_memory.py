@@ -57,10 +57,8 @@ def test_the_demo_web_has_the_same_bytes_in_any_memory(demo: Path, tmp_path: Pat
 @pytest.mark.usefixtures("no_least")
 def test_webkb_has_the_same_bytes_in_any_memory(data: Path, tmp_path: Path) -> None:
     source = str(data / "webkb" / "webkb.warc.gz")
-    made = [
-        build(source, tmp_path / str(limit) / "webkb.kin", MemoryBudget(limit)) for limit in (0, 16 << 20, 256 << 20)
-    ]
-    assert made[0] == made[1] == made[2]
+    made = [build(source, tmp_path / str(limit) / "webkb.kin", MemoryBudget(limit)) for limit in (0, 16 << 20)]
+    assert made[0] == made[1]
 
 
 def test_too_little_memory_is_refused_before_work_starts_with_the_least_that_would_do(tmp_path: Path) -> None:
