@@ -165,8 +165,8 @@ def nested(depth: int) -> Any:
 
 
 LIES: dict[str, tuple[Any, str]] = {
-    "no tree": ([1, 2], "nonsense"),
-    "wrong types": ({"name": "x", "documents": -1}, "nonsense"),
+    "no tree": ([1, 2], "cannot be understood"),
+    "wrong types": ({"name": "x", "documents": -1}, "cannot be understood"),
     "a way down without end": (nested(200), ""),
     "too many": ({"name": "x", "children": [{"name": str(n)} for n in range(2 * MOST_NODES)]}, ""),
     "mad counts": ({"name": "x", "left_out": 2**53, "children": [nested(30)], "documents": 2**53}, ""),
