@@ -113,7 +113,7 @@ called = {
     "\t".join((found.py_func.__module__, found.py_func.__name__, text)): found._cache.seconds.get(text, 0.0)
     for module in list(sys.modules) if "._kernels." in module
     for found in vars(sys.modules[module]).values() if hasattr(found, "overloads")
-    for text in map(signature_text, found.overloads)
+    for text in map(signature_text, found.overloads) if "Literal[" not in text  # such are called by kernels alone
 }
 Path(sys.argv[2]).write_text(json.dumps([len(compiled), called]))
 """

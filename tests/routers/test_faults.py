@@ -75,7 +75,9 @@ FAULTS: dict[str, tuple[Behaviour, str]] = {
     "refuses": (says(reply(b'{"detail": "no"}', "400 Bad Request")), "400: no"),
     "has no end": (endless, "larger than"),
     "sends 100 MB": (huge, "larger than"),
-    "says that it compressed": (says(reply(gzip.compress(b" " * 50_000_000), more="Content-Encoding: gzip\r\n")), "cannot be understood"),
+    "says that it compressed": (
+        says(reply(gzip.compress(b" " * 50_000_000), more="Content-Encoding: gzip\r\n")), "cannot be understood",
+    ),
     "sends two lengths": (says(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}"), ""),
     "sends an endless header": (says(b"HTTP/1.1 200 OK\r\nX: " + b"y" * 1_000_000), ""),
 }  # fmt: skip

@@ -33,7 +33,7 @@ class CrawlLimits:
         30.0, "seconds from sending a request to the last byte of its answer; a slower page is cut", 0.1, 3_600
     )
     delay: float = limit(1.0, "seconds between two requests to the same host", 0, 86_400)
-    wait: float = limit(300.0, "seconds that a server may make us wait between two requests", 0, 86_400)
+    wait: float = limit(300.0, "longest wait between two requests that a server may ask for, in seconds", 0, 86_400)
     retries: int = limit(2, "times a request is repeated after a temporary failure", 0, 100)
     backoff: float = limit(2.0, "seconds before the first repetition; each further one waits twice as long", 0, 3_600)
     redirects: int = limit(5, "redirects in a row")
