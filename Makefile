@@ -1,8 +1,9 @@
 # What a newcomer needs: `make demo` and `make test`. Everything goes into .venv; nothing else is touched.
 VENV := .venv
 BIN := $(VENV)/bin
-# Two processes share the tests, a file of them at a time, so that what a file builds for its tests is built once.
-TWO := -n 2 --dist loadfile --no-loadscope-reorder
+# Processes share the tests, a file of them at a time, so that what a file builds for its tests is built once. They are one more
+# than two cores, as tests of networks and of Spark often wait.
+SHARED := -n 3 --dist loadfile --no-loadscope-reorder
 # Tests that take little time; CONTRIBUTING.md says what they leave out.
 FAST := tests/test_rooms.py tests/store tests/net tests/bags tests/text
 
@@ -22,10 +23,10 @@ demo: setup  ## index the built-in demo web and serve it as a web site
 
 # Type checks take minutes of one core, so the tests run beside them.
 test: setup-dev lint  ## set up; lint, type checks, tests, also in a browser
-	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest $(TWO) $(PYTEST_ARGS); tests=$$?; wait $$types && exit $$tests
+	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest $(SHARED) $(PYTEST_ARGS); tests=$$?; wait $$types && exit $$tests
 
 test-fast: setup-dev lint types  ## lint, type checks, and the tests that take little time
-	@$(BIN)/python -m pytest $(TWO) $(FAST) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(SHARED) $(FAST) $(PYTEST_ARGS)
 
 test-spark: setup-dev  ## the larger tests of the Spark engine, which take long
 	@$(BIN)/python -m pytest tests/engines/large_spark.py $(PYTEST_ARGS)
