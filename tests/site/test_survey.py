@@ -59,7 +59,7 @@ def test_the_address_comes_from_the_option_then_canonical_links_then_the_sitemap
     assert (found.base_url, found.address_from) == ("https://canonical.example/v1/", "canonical links")
     found = survey_of(folder, base_url="https://own.example/sub")
     assert (found.base_url, found.address_from) == ("https://own.example/sub/", "option")
-    with pytest.raises(SiteError, match="no http"):
+    with pytest.raises(SiteError, match="not an http"):
         survey_of(folder, base_url="file:///x")
 
 
