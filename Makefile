@@ -21,9 +21,10 @@ setup-dev:
 demo: setup  ## index the built-in demo web and serve it as a web site
 	@$(BIN)/pagekin demo $(DEMO_ARGS)
 
-# Type checks take minutes of one core, so the tests run beside them.
+# Type checks take a minute of one core, so all else runs beside them. What is compiled beforehand, no two processes compile.
 test: setup-dev lint  ## set up; lint, type checks, tests, also in a browser
-	@$(BIN)/mypy & types=$$!; $(BIN)/python -m pytest $(SHARED) $(PYTEST_ARGS); tests=$$?; wait $$types && exit $$tests
+	@$(BIN)/mypy & types=$$!; $(BIN)/pagekin compile; \
+	$(BIN)/python -m pytest $(SHARED) $(PYTEST_ARGS); tests=$$?; wait $$types && exit $$tests
 
 test-fast: setup-dev lint types  ## lint, type checks, and the tests that take little time
 	@$(BIN)/python -m pytest $(SHARED) $(FAST) $(PYTEST_ARGS)

@@ -42,8 +42,8 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files of tests first, so that no process has to wait for them at the end."""
-    items.sort(key=lambda item: item.path.name not in ("test_checked_kernels.py", "test_spark.py"))
+    """Put the longest file of tests first, so that the other processes need not wait for it at the end."""
+    items.sort(key=lambda item: item.path.name != "test_checked_kernels.py")
 
 
 @pytest.fixture(scope="session")
