@@ -13,12 +13,12 @@ class _NoScipyForNumba(MetaPathFinder):
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname == "scipy" and _asking_module().partition(".")[0] == "numba":
+        if fullname == "scipy" and _importing_module().partition(".")[0] == "numba":
             raise ModuleNotFoundError("numba is loaded without scipy", name="scipy")
         return None
 
 
-def _asking_module() -> str:
+def _importing_module() -> str:
     """Return the name of the module that imports another just now."""
     frame = sys._getframe(2)
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("importlib"):
