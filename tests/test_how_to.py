@@ -14,6 +14,7 @@ import pytest
 
 from pagekin.sources import demo_pages
 from tests.bags.webs import record
+from tests.command import pagekin
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = [*(ROOT / "docs" / "how-to").glob("*.md"), *(ROOT / "docs").glob("tutorial.md")]
@@ -63,14 +64,17 @@ def run(command: str, folder: Path) -> str:
     """Run a command of a guide; one that serves, until it says where."""
     program, *arguments = shlex.split(command)
     assert program == "pagekin", f"a guide tells {program}, which no test runs"
-    argv = [sys.executable, "-m", "pagekin", *arguments]
     if not command.startswith(SERVES):
-        done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, timeout=300)
+        done = pagekin(*arguments, cwd=folder)
         assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
         return done.stdout
     more = ["--port", "0"] if command.startswith("pagekin serve") else []
     with subprocess.Popen(
-        [*argv, *more], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        [sys.executable, "-m", "pagekin", *arguments, *more],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
     ) as server:
         assert server.stdout
         said = ""

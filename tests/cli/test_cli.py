@@ -14,14 +14,7 @@ import pytest
 
 from pagekin.cli import app as command
 from pagekin.cli.verbs import VERBS, rename_options
-
-
-def pagekin(*arguments: str | Path, **options: object) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
-    return subprocess.run(
-        [sys.executable, "-c", "from pagekin.cli import main; main()", *map(str, arguments)],
-        capture_output=True, text=True, timeout=300, check=False, **options,  # type: ignore[call-overload]
-    )  # fmt: skip
+from tests.command import pagekin
 
 
 @pytest.fixture(scope="module")

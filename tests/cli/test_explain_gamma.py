@@ -12,8 +12,8 @@ from rich.cells import cell_len
 from pagekin.cli.app import BAD_INPUT, USAGE
 from pagekin.cli.explain_gamma import STRIP, SYMBOLS
 from tests.bags.webs import record
-from tests.cli.test_cli import pagekin
 from tests.cli.test_related_cli import HOSTILE, made, refused
+from tests.command import pagekin
 from tests.evaluation.test_evaluate import SITE, pages
 
 OAK = f"{SITE}living/plants/trees/1.html"

@@ -24,7 +24,7 @@ from pagekin.similarity import INDEX_ARRAYS
 from pagekin.sources import Limits
 from pagekin.store import open_kin
 from tests.bags.webs import moved, record
-from tests.cli.test_cli import pagekin
+from tests.command import pagekin
 
 CARBON = "http://elements.example/carbon.html"
 MAUNA_KEA = "http://mountains.example/mauna-kea.html"

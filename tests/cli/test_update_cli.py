@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.bags.webs import record
-from tests.cli.test_cli import pagekin
+from tests.command import pagekin
 from tests.engines.living import archive, files_of, not_found, page_urls
 
 SEA = "http://sea.example/"

@@ -2,7 +2,6 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from pagekin.engines import costs, divide_costs, usual_costs
 from pagekin.engines.costs import Trial, _carry_on, take_sample
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import Unit
+from tests.command import pagekin
 
 
 def test_a_sample_is_taken_from_all_over_the_sources() -> None:
@@ -77,8 +77,7 @@ def test_the_plan_of_a_folder_says_what_its_build_takes(tmp_path: Path, flags: l
     kin = tmp_path / "site.kin"
 
     def run(*arguments: str) -> dict[str, object]:
-        command = [sys.executable, "-m", "pagekin", *arguments, str(site), "--out", str(kin), "--json", *flags]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = pagekin(*arguments, site, "--out", kin, "--json", *flags)
         assert done.returncode == 0, done.stderr
         told: dict[str, object] = json.loads(done.stdout)
         return told
@@ -108,8 +107,7 @@ def test_a_cluster_divides_reading_and_shards_and_one_task_each_merges_and_makes
 
 def test_the_plan_of_a_cluster_needs_no_sources() -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "pagekin", "plan", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return pagekin("plan", *arguments)
 
     told = json.loads(run("--engine", "spark", "--pages", "3e9", "--cores", "500", "--json").stdout)
     assert told["pages"] == 3_000_000_000

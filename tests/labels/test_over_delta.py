@@ -18,7 +18,7 @@ from pagekin.routers import Router
 from pagekin.sources import demo_pages
 from pagekin.store import KinError, check_files
 from tests.bags.webs import record
-from tests.cli.test_cli import pagekin as pagekin_command
+from tests.command import pagekin as pagekin_command
 from tests.engines.living import archive, build, not_found, update
 from tests.routers.webs import eager
 

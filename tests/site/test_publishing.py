@@ -10,7 +10,7 @@ from turbohtml import parse
 
 from pagekin.hypertext import Corpus
 from pagekin.site import SiteError, SitePlan, SiteReport, SiteSettings, publish_site, read_settings, undo_site
-from tests.cli.test_cli import pagekin
+from tests.command import pagekin
 from tests.site.manuals import TOPICS, contents, write_manual
 
 Published = tuple[Path, Path, SiteReport]

@@ -21,7 +21,7 @@ from pagekin.web import ExportError, ExportPlan, export_site
 from pagekin.web.export import MARKER, name_of, names_of
 from pagekin.web.rendering import short
 from tests.bags.webs import moved, record
-from tests.cli.test_cli import pagekin
+from tests.command import pagekin
 from tests.routers.webs import build_leaf
 
 from .browser import Visitor, barriers, static_site
