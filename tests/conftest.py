@@ -3,6 +3,7 @@
 import os
 from collections.abc import Generator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from hypothesis import settings
@@ -11,13 +12,15 @@ from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
+from pagekin.sources import Limits, Page, plan_units, read_unit
+from tests.sources.making import http, warc
 
 # Machines that run the tests may be busy: how long an example takes tells nothing. The same examples each time.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
-HOSTILE = ("hypertext/test_fuzz.py", "hypertext/test_hostile.py", "hypertext/test_string_kernels.py")
-"""Tests that `test_checked_kernels` runs in a process of their own, with every index of every kernel checked."""
+CHECKED = ("hypertext/test_fuzz.py", "hypertext/test_string_kernels.py")
+"""Tests that `test_checked_kernels` alone runs, in a process of their own, with every index of every kernel checked."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -35,8 +38,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Leave tests with hostile input to `test_checked_kernels` when all tests run; when they are named, run them."""
-    if os.environ["PAGEKIN_ALL_TESTS"] and any(collection_path == Path(__file__).parent / name for name in HOSTILE):
+    """Leave tests with random input to `test_checked_kernels` when all tests run; when they are named, run them."""
+    if os.environ["PAGEKIN_ALL_TESTS"] and any(collection_path == Path(__file__).parent / name for name in CHECKED):
         return True
     return None
 
@@ -67,6 +70,17 @@ def data() -> Path:
     if REQUIRED:
         pytest.fail(f"{reason}, but PAGEKIN_DATA_REQUIRED=1 asks for it")
     pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def universities(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two of the universities of WebKB as an archive, 1,673 pages, for tests that need real pages and not all of them."""
+    path = tmp_path_factory.mktemp("universities") / "universities.warc"
+    units = plan_units([str(data / "webkb" / "webkb.warc.gz")], {})
+    pages = (item for unit in units for item in read_unit(unit, Limits()) if isinstance(item, Page))
+    some = [page for page in pages if (urlsplit(page.url).hostname or "").endswith(("cornell.edu", "utexas.edu"))]
+    path.write_bytes(b"".join(warc(page.url, http(page.html)) for page in some))
+    return path
 
 
 @pytest.hookimpl(wrapper=True)

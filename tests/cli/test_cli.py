@@ -141,7 +141,7 @@ def test_a_read_that_is_killed_leaves_the_old_collection(site: Path, collection:
         )  # fmt: skip
         deadline = time.monotonic() + 60
         while not list(mine.glob(".work-*")) and process.poll() is None and time.monotonic() < deadline:
-            os.sched_yield()
+            time.sleep(0.002)
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         assert json.loads(pagekin("info", mine, "--json").stdout) == before

@@ -237,8 +237,8 @@ def test_a_part_that_was_divided_merges_as_before(seed: int, tmp_path: Path) -> 
     assert again.facts == whole.facts
 
 
-def test_webkb_in_shards_is_webkb_cut(data: Path, tmp_path: Path) -> None:
-    units = plan_units([str(data / "webkb" / "webkb.warc.gz")], {})
+def test_real_pages_in_shards_are_the_collection_cut(universities: Path, tmp_path: Path) -> None:
+    units = plan_units([str(universities)], {})
     items = [item for unit in units for item in read_unit(unit, Limits()) if not isinstance(item, int)]
     check(items, 7, tmp_path, shards=4)
 

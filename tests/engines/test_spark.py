@@ -1,6 +1,5 @@
 """Builds on a Spark cluster give the bytes of builds on one machine: whatever fails on the way, wherever the files lie."""
 
-import gzip
 import json
 import os
 from dataclasses import replace
@@ -59,14 +58,20 @@ def archives(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_the_demo_web_by_the_command(cluster: SparkCluster, tmp_path: Path) -> None:
-    there, here = tmp_path / "there.kin", tmp_path / "here.kin"
+def test_the_demo_web_by_the_command_into_an_object_store_and_back(
+    cluster: SparkCluster, bucket: str, tmp_path: Path
+) -> None:
+    out, fetched, here = f"{bucket}/indexes/demo.kin", tmp_path / "fetched.kin", tmp_path / "here.kin"
     said = run(
-        "build", "demo", "--engine", "spark", "--master", cluster.master, "--out", there, "--shards", "3", "--json"
+        "build", "demo", "--engine", "spark", "--master", cluster.master, "--out", out, "--shards", "3", "--json"
     )
     assert json.loads(said)["pages"] == 968
     build(ReadPlan(["demo"], here), here, 3)
-    assert files_of(there) == files_of(here)
+    run("fetch", out, "--out", fetched)
+    assert files_of(fetched) == files_of(here)
+    fetch(out, tmp_path / "shard.kin", shard=1)
+    assert files_of(tmp_path / "shard.kin") == files_of(here / open_kin(here).facts["shards"][1]["folder"])
+    assert not [name for name in Storage(out).names() if name.startswith(".resume")]
 
 
 def test_webkb_with_workers_that_are_killed_while_they_read_and_while_they_make_bags(
@@ -108,23 +113,3 @@ def test_a_file_that_cannot_be_read_fails_the_job_or_is_named_and_what_was_read_
     assert list(report.failed_files) == [str(missing)]
     assert files_of(there) == files_of(here)
     assert open_kin(there).facts["damaged"] == 1
-
-
-def test_from_an_object_store_to_an_object_store_and_back(
-    cluster: SparkCluster, bucket: str, archives: list[Path], tmp_path: Path
-) -> None:
-    store = Storage(bucket)
-    for archive in archives:
-        store.upload(archive, f"warc/{archive.name}")
-    named = "".join(f"warc/{archive.name}\n" for archive in archives)
-    store.write("lists/warc.paths.gz", gzip.compress(named.encode()))
-    out = f"{bucket}/indexes/crawl.kin"
-    run("build", f"{bucket}/lists/warc.paths.gz", "--engine", "spark", "--out", out, "--shards", "2", "--quiet")
-    here = tmp_path / "here.kin"
-    build(ReadPlan(list(map(str, archives)), here), here, 2)
-    run("fetch", out, "--out", tmp_path / "fetched.kin")
-    assert files_of(tmp_path / "fetched.kin") == files_of(here)
-    fetch(out, tmp_path / "shard.kin", shard=1)
-    folder = open_kin(here).facts["shards"][1]["folder"]
-    assert files_of(tmp_path / "shard.kin") == files_of(here / folder)
-    assert not [name for name in Storage(out).names() if name.startswith(".resume")]

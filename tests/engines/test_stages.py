@@ -199,8 +199,8 @@ def test_any_web_in_shards(
 
 
 @pytest.fixture(scope="module")
-def webkb(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
-    plan = ReadPlan([str(data / "webkb" / "webkb.warc.gz")], tmp_path_factory.mktemp("webkb") / "webkb.kin")
+def webkb(universities: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Corpus]:
+    plan = ReadPlan([str(universities)], tmp_path_factory.mktemp("webkb") / "webkb.kin")
     read_sources(plan)
     yield Corpus.open(plan.out)
 

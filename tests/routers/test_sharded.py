@@ -153,8 +153,8 @@ def test_what_was_understood_of_a_page_is_the_same(pair: Pair) -> None:
         assert shards == one_piece
 
 
-def test_real_pages_are_found_as_in_one_piece(data: Path, tmp_path: Path) -> None:
-    plan = ReadPlan([str(data / "webkb" / "webkb.warc.gz")], tmp_path / "webkb.kin")
+def test_real_pages_are_found_as_in_one_piece(universities: Path, tmp_path: Path) -> None:
+    plan = ReadPlan([str(universities)], tmp_path / "webkb.kin")
     build_collection(plan, Strategy(), text=True)
     shard_collection(plan.out, SHARDS["webkb"], tmp_path / "shards.kin")
     with pagekin.open(plan.out) as one_piece, pagekin.open(tmp_path / "shards.kin") as shards:

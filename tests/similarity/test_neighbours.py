@@ -29,10 +29,10 @@ def together(index: RelatedIndex, answers: Iterable[tuple[int, RankedDocuments]]
     ]
 
 
-def apart(index: RelatedIndex, k: int, fold: bool, alpha: float | None = None) -> Answers:
+def apart(index: RelatedIndex, k: int, fold: bool, alpha: float | None = None, every: int = 1) -> Answers:
     """The same, asked one by one; no collection here has aliases, so all copies are near-duplicates."""
     found: Answers = []
-    for url in index.urls:
+    for url in list(index.urls)[::every]:
         answer = index.answer(index.query_of([url]), RankingOptions(k=k, fold=fold, min_similarity=alpha))
         results = answer.results
         found.append(
@@ -52,9 +52,10 @@ def assert_same(found: Answers, expected: Answers) -> None:
 def test_the_answers_for_all_pages_of_the_demo_web_are_those_for_each(
     demo: RelatedIndex, monkeypatch: pytest.MonkeyPatch, fold: bool
 ) -> None:
-    expected = apart(demo, 10, fold)
+    every = 1 if fold else 4
+    expected = apart(demo, 10, fold, every=every)
     assert fold == any(copies for copies, *_ in expected)
-    everyone = np.arange(len(demo))
+    everyone = np.arange(0, len(demo), every)
     for threads, batch in ((1, 1_024), (2, 100)):
         monkeypatch.setattr(neighbours, "_BATCH", batch)
         found = list(all_neighbours(demo, everyone, RankingOptions(fold=fold), threads))
