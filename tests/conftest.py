@@ -1,7 +1,10 @@
 """Fixtures for all tests: the demo web, and the real data, which lies outside the project."""
 
+import fcntl
 import os
-from collections.abc import Generator
+import shutil
+import tarfile
+from collections.abc import Callable, Generator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,6 +21,7 @@ from tests.sources.making import http, warc
 # Machines that run the tests may be busy: how long an example takes tells nothing. The same examples each time.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
+MakeOnce = Callable[[str, Callable[[Path], object]], Path]
 REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
 CHECKED = ("hypertext/test_fuzz.py", "hypertext/test_string_kernels.py")
 """Tests that `test_checked_kernels` alone runs, in a process of their own, with every index of every kernel checked."""
@@ -50,14 +54,51 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def demo_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The demo web as `pagekin build demo` makes it: 968 pages on 17 hosts, indexed, in clusters, searchable.
+def made_once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> MakeOnce:
+    """Return a function that makes a folder once for all processes that share the tests, and waits while another makes it.
 
-    All tests share it: one that changes a collection copies it first.
+    All tests share what is in such a folder: one that changes a collection copies it first.
     """
-    path = tmp_path_factory.mktemp("demo") / "demo.kin"
-    build_collection(ReadPlan(["demo"], path, workers=1), Strategy(), clusters=ClusterSettings(), text=True)
-    return path
+    base = tmp_path_factory.getbasetemp()
+    shared = base if worker_id == "master" else base.parent
+
+    def make(name: str, fill: Callable[[Path], object]) -> Path:
+        folder = shared / name
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not (folder / "made").exists():
+                shutil.rmtree(folder, ignore_errors=True)
+                folder.mkdir()
+                fill(folder)
+                (folder / "made").touch()
+        return folder
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def demo_kin(made_once: MakeOnce) -> Path:
+    """The demo web as `pagekin build demo` makes it: 968 pages on 17 hosts, indexed, in clusters, searchable."""
+
+    def build(folder: Path) -> None:
+        plan = ReadPlan(["demo"], folder / "demo.kin", workers=1)
+        build_collection(plan, Strategy(), clusters=ClusterSettings(), text=True)
+
+    return made_once("demo", build) / "demo.kin"
+
+
+@pytest.fixture(scope="session")
+def school_folder(made_once: MakeOnce, data: Path) -> Path:
+    """The school encyclopaedia, `school.kin`, with its subject index, `directory.tsv`: 4,653 articles of one host."""
+
+    def build(folder: Path) -> None:
+        with tarfile.open(data / "schoolwiki2007.tar.xz") as archive:
+            archive.extractall(folder, filter="data")
+        (site,) = folder.rglob("site")
+        (site.parent / "directory.tsv").rename(folder / "directory.tsv")
+        build_collection(ReadPlan([str(site)], folder / "school.kin", base_url="http://schools.example/"), Strategy())
+
+    return made_once("school", build)
 
 
 @pytest.fixture(scope="session")
@@ -73,14 +114,16 @@ def data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def universities(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def universities(made_once: MakeOnce, data: Path) -> Path:
     """Two of the universities of WebKB as an archive, 1,673 pages, for tests that need real pages and not all of them."""
-    path = tmp_path_factory.mktemp("universities") / "universities.warc"
-    units = plan_units([str(data / "webkb" / "webkb.warc.gz")], {})
-    pages = (item for unit in units for item in read_unit(unit, Limits()) if isinstance(item, Page))
-    some = [page for page in pages if (urlsplit(page.url).hostname or "").endswith(("cornell.edu", "utexas.edu"))]
-    path.write_bytes(b"".join(warc(page.url, http(page.html)) for page in some))
-    return path
+
+    def write(folder: Path) -> None:
+        units = plan_units([str(data / "webkb" / "webkb.warc.gz")], {})
+        pages = (item for unit in units for item in read_unit(unit, Limits()) if isinstance(item, Page))
+        some = [page for page in pages if (urlsplit(page.url).hostname or "").endswith(("cornell.edu", "utexas.edu"))]
+        (folder / "universities.warc").write_bytes(b"".join(warc(page.url, http(page.html)) for page in some))
+
+    return made_once("universities", write) / "universities.warc"
 
 
 @pytest.hookimpl(wrapper=True)

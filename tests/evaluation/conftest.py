@@ -1,12 +1,11 @@
 """The school encyclopaedia and its directory, read once for all tests of evaluation."""
 
-import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from pagekin.hypertext import Corpus, ReadPlan, read_sources
+from pagekin.hypertext import Corpus
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -18,12 +17,6 @@ def _nothing_is_kept() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def school(data: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, Path]:
+def school(school_folder: Path) -> tuple[Corpus, Path]:
     """(4,653 articles of one host, the table of its subject index)."""
-    folder = tmp_path_factory.mktemp("school")
-    with tarfile.open(data / "schoolwiki2007.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
-    (site,) = folder.rglob("site")
-    out = folder / "school.kin"
-    read_sources(ReadPlan([str(site)], out, base_url="http://schools.example/"))
-    return Corpus.open(out), site.parent / "directory.tsv"
+    return Corpus.open(school_folder / "school.kin"), school_folder / "directory.tsv"
