@@ -16,7 +16,6 @@ from pagekin.clusters import ClusterSettings
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import Limits, Page, plan_units, read_unit
-from tests.sources.making import http, warc
 
 # Machines that run the tests may be busy: how long an example takes tells nothing. The same examples each time.
 settings.register_profile("steady", deadline=None, derandomize=True)
@@ -116,6 +115,7 @@ def data() -> Path:
 @pytest.fixture(scope="session")
 def universities(made_once: MakeOnce, data: Path) -> Path:
     """Two of the universities of WebKB as an archive, 1,673 pages, for tests that need real pages and not all of them."""
+    from tests.sources.making import http, warc  # other tests use this file where there are no others
 
     def write(folder: Path) -> None:
         units = plan_units([str(data / "webkb" / "webkb.warc.gz")], {})
