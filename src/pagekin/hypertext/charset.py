@@ -28,7 +28,7 @@ def encoding_named(label: str) -> str | None:
 
 
 def decode_page(html: bytes, content_type: str) -> tuple[str, bool]:
-    """Return (text, whether some bytes were no characters) of a page.
+    """Return (the text of a page, whether some bytes were not valid characters).
 
     A declared encoding that plainly is not the page's (more than one character in a thousand cannot be decoded) gives
     way to the next in order.
@@ -45,7 +45,7 @@ def decode_page(html: bytes, content_type: str) -> tuple[str, bool]:
 
 
 def to_utf8(html: bytes, content_type: str) -> tuple[bytes, bool]:
-    """Do as `decode_page` does, to UTF-8 bytes, without decoding where the bytes are UTF-8 already."""
+    """Decode as `decode_page` does, but to UTF-8 bytes; bytes that are valid UTF-8 already are not decoded."""
     if html.isascii() and b"\x1b" not in html and b"\0" not in html:
         return html, False  # every encoding we read agrees on these, but for UTF-16 and ISO-2022
     if (
@@ -63,7 +63,7 @@ def to_utf8(html: bytes, content_type: str) -> tuple[bytes, bool]:
 
 
 def _candidates(html: bytes, content_type: str) -> Iterator[str]:
-    """Yield the encodings to try, in order: HTTP header, meta element, detection; UTF-16 comes first if the bytes show it."""
+    """Yield the encodings to try: HTTP header, meta element, detection; UTF-16 first if the bytes look like it."""
     wide = _utf_16(html)
     if wide:
         yield wide
@@ -85,7 +85,7 @@ def _candidates(html: bytes, content_type: str) -> Iterator[str]:
 
 
 def _utf_16(html: bytes) -> str | None:
-    """Return the kind of UTF-16 that a page is in: its markup has a zero in every second byte, as in no other encoding."""
+    """Return which UTF-16 a page is in, if any: every second byte of its markup is zero, as in no other encoding."""
     head = html[:_META_WITHIN]
     if b"\0" not in head:
         return None
