@@ -1,4 +1,4 @@
-"""The bag of a page that is not in the collection, from its own HTML: by numpy alone."""
+"""Make the bag of a page outside the collection from its HTML, with numpy only."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -75,6 +75,6 @@ def page_bag(
 
 
 def page_sketch(words: Sequence[str], attributes: Sequence[int], strategy: Strategy) -> npt.NDArray[np.uint16]:
-    """Return the sketch of the page's own words (see `copies`), whichever origins the strategy takes into bags."""
+    """Return the sketch of a page's own words (see `copies`), whatever origins the strategy uses."""
     own = sorted({word for word, where in zip(words, attributes, strict=True) if where & _RUNNING})
     return sketch(np.array([word_hash(form) for form in bag_forms(own, strategy) if form], dtype=np.uint64))

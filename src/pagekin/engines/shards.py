@@ -43,13 +43,13 @@ WHOLE = "whole.kin"
 
 
 class ShardError(PagekinError):
-    """Shards that cannot be made as asked; the message says why."""
+    """Shards that cannot be made as requested; the message says why."""
 
     fault = "input"
 
 
 def shard_collection(path: Path, shards: int, out: Path, progress: Progress = no_progress, threads: int = 0) -> None:
-    """Cut a collection into so many shards, at another place."""
+    """Cut a collection into this many shards, at another place."""
     whole = open_kin(path)
     with KinWriter(out, "pagekin shard") as writer:
         writer.commit(_cut(whole, shards, writer, progress, threads))
@@ -71,7 +71,7 @@ def _cut(kin: Kin, shards: int, writer: KinWriter, progress: Progress, threads: 
 def whole_facts(
     facts: Mapping[str, Any], of_shards: Sequence[Mapping[str, Any]], entries: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the facts of a collection in shards: those of the whole, but lists and postings as the shards hold them."""
+    """Return the facts of a sharded collection: those of the whole, with lists and postings as the shards have them."""
     said = {**facts, SHARDS: list(entries)}
     for name, counts in (("index", ("lists", "listed", "list_words")), ("text", ("postings",))):
         if name in facts:
@@ -84,9 +84,9 @@ def whole_facts(
 
 
 def plan_cuts(corpus: Corpus, trees: Sequence[Tree], shards: int) -> list[Cut]:
-    """Return where a collection is divided into shards."""
+    """Return the cuts that divide a collection into shards."""
     if SHARDS in corpus.facts:
-        raise ShardError(f"{corpus.kin.path} is in shards already.")
+        raise ShardError(f"{corpus.kin.path} is in shards already. Build it again to get another number of them.")
     require_count(shards)
     inside = _inside_documents(trees, len(corpus))
     cuts = cut_pages(corpus, shards, lambda page: not inside[page])
@@ -95,13 +95,13 @@ def plan_cuts(corpus: Corpus, trees: Sequence[Tree], shards: int) -> list[Cut]:
 
 
 def require_count(shards: int) -> None:
-    """Refuse a number of shards that no collection has."""
+    """Raise an error for an impossible number of shards."""
     if not 1 <= shards <= MOST_SHARDS:
         raise ShardError(f"a collection may have 1 to {MOST_SHARDS:,} shards, not {shards:,}.")
 
 
 def require_division(pages: int, asked: int, shards: int) -> None:
-    """Refuse to divide pages into fewer shards than were asked for."""
+    """Raise an error if pages cannot be divided into as many shards as requested."""
     if shards < asked:
         raise ShardError(
             f"the {pages:,} pages cannot be divided into {asked:,} shards; at most {shards:,} are possible."
@@ -109,7 +109,7 @@ def require_division(pages: int, asked: int, shards: int) -> None:
 
 
 def close_documents(corpus: Corpus, trees: Sequence[Tree]) -> ClosedRanges:
-    """Return the ranges of addresses that composite documents take, which no shard may part."""
+    """Return the ranges of addresses of composite documents, which no shard may divide."""
     held = [tree.pages_of(node) for tree in trees if tree.name == DOCUMENTS_TREE for node in tree.children[0]]
     urls = (
         [corpus.urls[int(corpus.pages.url[page])] for page in (pages[0], pages[-1])] for pages in held if len(pages)
@@ -118,7 +118,7 @@ def close_documents(corpus: Corpus, trees: Sequence[Tree]) -> ClosedRanges:
 
 
 def _inside_documents(trees: Sequence[Tree], pages: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
-    """Mark the pages at which a cut would part a composite document."""
+    """Mark the pages at which a cut would divide a composite document."""
     inside = np.zeros(pages + 1, np.int64)
     for tree in trees:
         if tree.name == DOCUMENTS_TREE:
@@ -133,7 +133,7 @@ def _inside_documents(trees: Sequence[Tree], pages: int) -> np.ndarray[Any, np.d
 def _write_shard(
     corpus: Corpus, trees: Sequence[Tree], cut: Cut, number: int, shards: int, writer: KinWriter, threads: int
 ) -> dict[str, Any]:
-    """Write one shard; return what the whole says of it."""
+    """Write one shard; return the whole's facts about it."""
     kin = corpus.kin
     bag_cut = find_bag_cut(kin, cut) if "index" in kin.facts else None
     called = cut_link_texts(kin, cut.first_page, cut.last_page) if "text" in kin.facts else None
@@ -175,7 +175,7 @@ def cut_trees(
 
 
 def adopt_shard(writer: KinWriter, folder: Path, cut: Cut, first_address: str) -> dict[str, Any]:
-    """Move a shard that was made into the folder of its collection; return what the whole says of it."""
+    """Move a finished shard into the folder of its collection; return the whole's facts about it."""
     made = open_kin(folder)
     place = made.facts["shard"]
     name = f"shard-{place['number']}-{made.manifest['checksum'][:12]}.kin"
@@ -189,7 +189,7 @@ def adopt_shard(writer: KinWriter, folder: Path, cut: Cut, first_address: str) -
 
 
 def check_shards(kin: Kin) -> Iterator[Finding]:
-    """Yield where the shards of a collection do not belong together; each has to be checked by itself besides."""
+    """Yield where the shards of a collection do not fit together; each shard is checked separately."""
     indexed: list[Kin] = []
     first_page = first_document = 0
     for entry, folder in zip(kin.facts[SHARDS], shard_folders(kin), strict=True):
