@@ -108,7 +108,9 @@ def estimate_costs(
     progress("trying", 1.0)
     small, large = trials
     if not large.pages:
-        raise SourceError("the sample of the sources holds no page, so the cost cannot be estimated. Name sources with HTML pages.")
+        raise SourceError(
+            "the sample of the sources holds no page to estimate the cost from. Name sources with HTML pages."
+        )
     costs = carry_on_trials(small, large, pages or round(large.pages * max(total / large.source_bytes, 1.0)))
     memory = min(costs.memory, plan.memory.limit) if plan.memory.limit else costs.memory
     return replace(costs, memory=memory, free=free_disk(plan.out))

@@ -391,7 +391,7 @@ def name_links(task: Task) -> dict[str, Any]:
 
 
 def number_links(task: Task) -> dict[str, Any]:
-    """Number the links to a shard's documents, and send them to the shards of the citing documents."""
+    """Give numbers to the links to a shard's documents, and send them to the shards of the citing documents."""
     corpus, raw, firsts = task.wide_corpus(), raw_bags(task), task.result("figures")["firsts"]
     none: tuple[Array, Array] = (np.zeros(0, np.int64), np.zeros(0, np.uint32))
     visiting = task.receive("name_links", "links", bags.NamedLinks)
