@@ -59,7 +59,7 @@ def _write_parquet(table: Table, file: IO[bytes], tell: Callable[[int], None]) -
 
 def _write_csv(table: Table, file: IO[bytes], tell: Callable[[int], None]) -> int:
     """Write a header and a line for each row; lists are joined by blanks, times written as ISO 8601 has them."""
-    lines = _Encoded(file)
+    lines = _EncodedFile(file)
     writer = csv.DictWriter(lines, table.columns)
     writer.writeheader()
     rows = 0
@@ -91,7 +91,7 @@ def _plain(value: Any) -> Any:
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
-class _Encoded:
+class _EncodedFile:
     """A file of bytes that takes text."""
 
     def __init__(self, file: IO[bytes]) -> None:

@@ -22,7 +22,17 @@ from pagekin.clusters import document_tree
 from pagekin.engines.local import require_pages
 from pagekin.engines.shard_stages import Task
 from pagekin.engines.shards import close_documents, require_division
-from pagekin.hypertext import Captures, ChoiceState, Chosen, ClosedRanges, Corpus, Letter, Ranges, Round, ShardNames
+from pagekin.hypertext import (
+    Captures,
+    ChoiceState,
+    ChosenPages,
+    ClosedRanges,
+    Corpus,
+    Letter,
+    Ranges,
+    Round,
+    ShardNames,
+)
 from pagekin.store import KinWriter, Names, Storage, Workspace, join_names, pack_record
 
 _SAMPLE = 1024
@@ -233,7 +243,7 @@ def _shares(task: Task) -> npt.NDArray[np.int64]:
 def find_starts(task: Task) -> dict[str, Any]:
     """Find the addresses in a range at which shards may begin."""
     closed = task.receive_from("whole", 0, "closed", ClosedRanges, to=0) if task.job.find("whole", 0) else None
-    chosen = task.receive_from("chosen", task.number, "chosen", Chosen, to=0)
+    chosen = task.receive_from("chosen", task.number, "chosen", ChosenPages, to=0)
     before = hypertext.sum_sizes(_sizes(task)[: task.number])
     task.send("starts", [hypertext.find_starts(chosen, before, _shares(task), closed)])
     return {}
@@ -263,7 +273,7 @@ def settle_bounds(task: Task) -> dict[str, Any]:
 
 def move_chosen(task: Task) -> dict[str, Any]:
     """Send the chosen pages of a range to their shards."""
-    chosen = task.receive_from("chosen", task.number, "chosen", Chosen, to=0)
+    chosen = task.receive_from("chosen", task.number, "chosen", ChosenPages, to=0)
     task.send("chosen", hypertext.divide_chosen(chosen, _shard_starts(task)))
     return {}
 
@@ -290,7 +300,7 @@ def _own_parts(task: Task) -> list[Path]:
 def list_links(task: Task) -> dict[str, Any]:
     """List the addresses that the pages of a shard link to."""
     ranges = len(_range_starts(task)) + 1
-    chosen = hypertext.join_chosen(task.receive("move", "chosen", Chosen, count=ranges))
+    chosen = hypertext.join_chosen(task.receive("move", "chosen", ChosenPages, count=ranges))
     folder = task.room / "links"
     folder.mkdir()
     room = Workspace(folder, task.memory)
@@ -299,8 +309,8 @@ def list_links(task: Task) -> dict[str, Any]:
     return {}
 
 
-def _chosen_and_links(task: Task) -> tuple[Chosen, Names]:
-    chosen = task.receive_from("links", task.number, "chosen", Chosen, to=0)
+def _chosen_and_links(task: Task) -> tuple[ChosenPages, Names]:
+    chosen = task.receive_from("links", task.number, "chosen", ChosenPages, to=0)
     return chosen, task.receive_from("links", task.number, "links", Names, to=0)
 
 

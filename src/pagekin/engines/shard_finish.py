@@ -138,7 +138,7 @@ def _write_bags(
     frequencies = frequencies._replace(totals=np.array(figures["totals"], np.int64))
     shown = {
         key: word
-        for part in task.receive("sum", "shown", bags.ShownWords)
+        for part in task.receive("sum", "shown", bags.DisplayWords)
         for key, word in zip(part.hashes.tolist(), RaggedBytes(part.words, part.offsets), strict=True)
     }
     facts, stored = _write_corpus(task, writer, corpus, raw, shown, called)

@@ -333,8 +333,8 @@ def sum_range(task: Task) -> dict[str, Any]:
     total = bags.sum_frequencies(parts)
     task.send("frequencies", [bags.select_frequencies(total, part) for part in parts])
     task.send("common", [bags.keep_common(total)])
-    shown = bags.choose_shown(task.receive("keep", "words", bags.WordCounts))
-    task.send("shown", [bags.select_shown(shown, part.hashes[: part.limits[0]]) for part in parts])
+    shown = bags.choose_display_words(task.receive("keep", "words", bags.WordCounts))
+    task.send("shown", [bags.select_display_words(shown, part.hashes[: part.limits[0]]) for part in parts])
     return {
         "most": int(total.df.max(initial=0)),
         "totals": total.totals.tolist(),

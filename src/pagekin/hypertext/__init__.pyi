@@ -5,7 +5,7 @@ from .charset import decode_page, to_utf8
 from .check import check_corpus
 from .choosing import (
     ChoiceState,
-    Chosen,
+    ChosenPages,
     advance_choice,
     begin_choice,
     conclude_choice,
@@ -114,7 +114,7 @@ __all__ = [
     "Captures",
     "CharClass",
     "ChoiceState",
-    "Chosen",
+    "ChosenPages",
     "ClosedRanges",
     "Corpus",
     "Cut",

@@ -59,7 +59,7 @@ class Records(NamedTuple):
     """Answers that there is no such page; the target is the URL itself."""
 
 
-class Settled(NamedTuple):
+class SettledRecords(NamedTuple):
     """The records of some addresses, without those that a later answer cancels."""
 
     pages: Array
@@ -81,7 +81,7 @@ class Verdict(NamedTuple):
     """Claims that are a template's mistake."""
 
 
-def settle_pages(addresses: Array, dates: Array, redirects: Moves, revisits: Moves, gone: Moves) -> Settled:
+def settle_pages(addresses: Array, dates: Array, redirects: Moves, revisits: Moves, gone: Moves) -> SettledRecords:
     """Decide which addresses have a page, given the newest capture of each and their redirects, revisits and 404s.
 
     An answer that there is no such page undoes all that the address was before. A redirect and a revisit count for addresses
@@ -99,10 +99,10 @@ def settle_pages(addresses: Array, dates: Array, redirects: Moves, revisits: Mov
     np.maximum.at(seen_at, np.searchsorted(every, revisits.sources), revisits.dates)  # the page was there, as before
     pages = every[np.sort(places[_is_later(seen_at, gone_at)[places]])]
     redirects, revisits = (moves.some(~find_places(pages, moves.sources)[1]) for moves in (redirects, revisits))
-    return Settled(pages, redirects, revisits.some(revisits.sources != revisits.targets))
+    return SettledRecords(pages, redirects, revisits.some(revisits.sources != revisits.targets))
 
 
-def lead_on(settled: Settled, is_page: npt.NDArray[np.bool_]) -> Leads:
+def lead_on(settled: SettledRecords, is_page: npt.NDArray[np.bool_]) -> Leads:
     """Return the targets of addresses without a page; `is_page` marks the revisits whose target has a page."""
     redirects, revisits = _latest(settled.redirects), _latest(settled.revisits.some(is_page))
     return override(revisits, redirects)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext.aliases import Settled, judge_claims, lead_on, override, settle_pages
+from pagekin.hypertext.aliases import SettledRecords, judge_claims, lead_on, override, settle_pages
 from pagekin.hypertext.captures import Captures
 from pagekin.hypertext.chains import (
     Chains,
@@ -31,7 +31,7 @@ from pagekin.hypertext.letters import Letter, Ranges, Round, in_order, no_names,
 from pagekin.store import Array, Names, RaggedBytes
 
 LEFT_OUT = ("gone", "older capture", "canonical elsewhere", "canonical not believed")
-"""Why captures are left out, and claims not believed, in the order of `Chosen.left_out`."""
+"""Why captures are left out, and claims not believed, in the order of `ChosenPages.left_out`."""
 
 
 class _Step(IntEnum):
@@ -73,7 +73,7 @@ class ChoiceState(NamedTuple):
 _STEP, _DOUBLED, _LAST, _JUDGED, _NOT_BELIEVED = range(5)
 
 
-class Chosen(NamedTuple):
+class ChosenPages(NamedTuple):
     """The chosen pages and aliases of some addresses."""
 
     pages: Names
@@ -139,7 +139,7 @@ def advance_choice(
     raise ValueError("this range has chosen its pages already")
 
 
-def conclude_choice(captures: Captures, state: ChoiceState, all_captures: bool) -> Chosen:
+def conclude_choice(captures: Captures, state: ChoiceState, all_captures: bool) -> ChosenPages:
     """Return the pages and aliases of a finished range: all captures of an address, or the newest."""
     rows = captures.pages
     addresses = captures.names.array()
@@ -159,7 +159,7 @@ def conclude_choice(captures: Captures, state: ChoiceState, all_captures: bool) 
     place, first = np.unique(kept["url"], return_index=True)
     ends_of = np.append(first, len(kept))
     tokens = np.append(0, np.cumsum(kept["tokens"]))
-    return Chosen(
+    return ChosenPages(
         Names.of(addresses[place]), np.diff(ends_of), np.diff(tokens[ends_of]),
         Names.of(aliases.sources), Names.of(aliases.targets),
         np.array([*map(np.count_nonzero, left_out), state.counters[_NOT_BELIEVED]], np.int64),
@@ -167,7 +167,7 @@ def conclude_choice(captures: Captures, state: ChoiceState, all_captures: bool) 
     )  # fmt: skip
 
 
-def divide_chosen(chosen: Chosen, first_addresses: Sequence[bytes]) -> list[Chosen]:
+def divide_chosen(chosen: ChosenPages, first_addresses: Sequence[bytes]) -> list[ChosenPages]:
     """Divide chosen pages by other ranges of addresses; the counts of left-out captures go to the first."""
     page_cuts, alias_cuts = (
         [0, *map(RaggedBytes(*names).nearest, first_addresses), len(names.offsets) - 1]
@@ -178,7 +178,7 @@ def divide_chosen(chosen: Chosen, first_addresses: Sequence[bytes]) -> list[Chos
     for number, (page, alias) in enumerate(zip(pairwise(page_cuts), pairwise(alias_cuts), strict=True)):
         own, own_aliases = slice(*page), slice(*alias)
         divided.append(
-            Chosen(
+            ChosenPages(
                 Names.of(pages[own]), chosen.captures[own], chosen.tokens[own], Names.of(aliases[own_aliases]),
                 Names.of(homes[own_aliases]), chosen.left_out * (number == 0), chosen.latest,
             )
@@ -186,7 +186,7 @@ def divide_chosen(chosen: Chosen, first_addresses: Sequence[bytes]) -> list[Chos
     return divided
 
 
-def join_chosen(parts: Iterable[Chosen]) -> Chosen:
+def join_chosen(parts: Iterable[ChosenPages]) -> ChosenPages:
     """Join the chosen pages of different ranges, given in any order."""
     every = list(parts)
     pages, aliases, homes = (
@@ -198,19 +198,19 @@ def join_chosen(parts: Iterable[Chosen]) -> Chosen:
         for name in ("captures", "tokens")
     )
     order, alias_order = np.argsort(pages, kind="stable"), np.argsort(aliases, kind="stable")
-    return Chosen(
+    return ChosenPages(
         Names.of(pages[order]), captures[order], tokens[order], Names.of(aliases[alias_order]),
         Names.of(homes[alias_order]), sum((one.left_out for one in every), np.zeros(len(LEFT_OUT), np.int64)),
         np.asarray(max((int(one.latest) for one in every), default=0)),
     )  # fmt: skip
 
 
-def count_left_out(chosen: Chosen) -> Counter[str]:
+def count_left_out(chosen: ChosenPages) -> Counter[str]:
     """Return the number of captures left out, by reason."""
     return +Counter(dict(zip(LEFT_OUT, chosen.left_out.tolist(), strict=True)))
 
 
-def _settle(captures: Captures) -> Settled:
+def _settle(captures: Captures) -> SettledRecords:
     """Decide which pages are there, by the newest capture of each address."""
     addresses = captures.names.array()
     place, newest = np.unique(captures.pages["url"], return_index=True)
@@ -255,7 +255,7 @@ def _advance(captures: Captures, state: ChoiceState, inbox: Sequence[Letter], ra
     return _round(_with(state, {_STEP: _Step.FORWARD}), letters)
 
 
-def _judge(settled: Settled, state: ChoiceState, inbox: Sequence[Letter], ranges: Ranges) -> Round[ChoiceState]:
+def _judge(settled: SettledRecords, state: ChoiceState, inbox: Sequence[Letter], ranges: Ranges) -> Round[ChoiceState]:
     """Decide on the claims to addresses of this range, and send the result to the ranges concerned."""
     wanted, claimants, titles = read_all(inbox)
     title_of = dict(zip(claimants, titles.tolist(), strict=True))

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext.choosing import Chosen
+from pagekin.hypertext.choosing import ChosenPages
 from pagekin.store import Array, Names
 
 PAGE_WORK = 64
@@ -62,7 +62,7 @@ def close_ranges(pairs: Iterable[tuple[bytes, bytes]]) -> ClosedRanges:
     return ClosedRanges(Names.of(first for first, _last in joined), Names.of(last for _first, last in joined))
 
 
-def measure_chosen(chosen: Chosen) -> RangeSize:
+def measure_chosen(chosen: ChosenPages) -> RangeSize:
     """Return the size of a range, given its chosen pages."""
     pages = chosen.captures.sum(dtype=np.int64)
     return RangeSize(np.asarray(pages), np.asarray(chosen.tokens.sum(dtype=np.int64) + PAGE_WORK * pages))
@@ -81,7 +81,7 @@ def share_work(whole: RangeSize, shards: int) -> npt.NDArray[np.int64]:
 
 
 def find_starts(
-    chosen: Chosen, before: RangeSize, shares: npt.NDArray[np.int64], closed: ClosedRanges | None = None
+    chosen: ChosenPages, before: RangeSize, shares: npt.NDArray[np.int64], closed: ClosedRanges | None = None
 ) -> Starts:
     """Return the addresses in a range at which shards with these shares may begin, and its first address.
 

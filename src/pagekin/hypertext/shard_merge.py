@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.hypertext.chains import find_places
-from pagekin.hypertext.choosing import Chosen, count_left_out
+from pagekin.hypertext.choosing import ChosenPages, count_left_out
 from pagekin.hypertext.corpus import Corpus
 from pagekin.hypertext.merge import (
     Ids,
@@ -34,7 +34,7 @@ from pagekin.store import Array, KinWriter, Names, RaggedBytes, Workspace, divid
 _SUMS = ("pages", "words", "anchors", "links", "html_bytes")
 
 
-def list_links(folders: Sequence[Path], chosen: Chosen, all_captures: bool, room: Workspace) -> Names:
+def list_links(folders: Sequence[Path], chosen: ChosenPages, all_captures: bool, room: Workspace) -> Names:
     """Return the sorted addresses that the pages of a shard link to, as written there."""
     with contextlib.ExitStack() as files:
         parts, url_ids = _open(folders, chosen.pages.array(), room, files)
@@ -48,7 +48,7 @@ def list_links(folders: Sequence[Path], chosen: Chosen, all_captures: bool, room
 
 
 def merge_shard(
-    folders: Sequence[Path], chosen: Chosen, links: Names, names: ShardNames, whole: Mapping[str, Any], latest: int,
+    folders: Sequence[Path], chosen: ChosenPages, links: Names, names: ShardNames, whole: Mapping[str, Any], latest: int,
     all_captures: bool, writer: KinWriter, progress: Callable[[float], None] = lambda _share: None,
 ) -> dict[str, Any]:  # fmt: skip
     """Write the corpus of a shard from its parts; return the facts about it.
@@ -83,7 +83,7 @@ def merge_shard(
     return facts | nothing | {"language_codes": whole["languages"], "all_captures": all_captures}
 
 
-def count_shard(facts: Mapping[str, Any], chosen: Chosen, names: ShardNames) -> dict[str, Any]:
+def count_shard(facts: Mapping[str, Any], chosen: ChosenPages, names: ShardNames) -> dict[str, Any]:
     """Return a shard's share of the whole's facts: addresses and aliases of its own range only."""
     needed = names.needed.array()
     aliases = int(np.count_nonzero(find_places(needed, chosen.aliases.array())[1]))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext.chains import Leads, find_places, follow
-from pagekin.hypertext.choosing import Chosen
+from pagekin.hypertext.choosing import ChosenPages
 from pagekin.hypertext.letters import Letter, Ranges, Round, as_array, in_order, no_names, read_all
 from pagekin.store import Array, Names
 
@@ -44,7 +44,7 @@ def begin_names() -> ShardNames:
 
 
 def advance_names(
-    chosen: Chosen, links: Names, state: ShardNames, inbox: Sequence[Letter], ranges: Ranges
+    chosen: ChosenPages, links: Names, state: ShardNames, inbox: Sequence[Letter], ranges: Ranges
 ) -> Round[ShardNames]:
     """Run one round of a shard, given its pages and aliases, its links, its state and its incoming letters."""
     own = Leads(chosen.aliases.array(), chosen.homes.array())
@@ -119,7 +119,7 @@ class KnownAddresses(NamedTuple):
     """Aliases that its pages link to, in order, and what these links count for."""
 
 
-def list_known(chosen: Chosen, links: Names, names: ShardNames) -> KnownAddresses:
+def list_known(chosen: ChosenPages, links: Names, names: ShardNames) -> KnownAddresses:
     """Return the addresses that a shard knows, given the addresses it links to."""
     needed = names.needed.array()
     own = Leads(chosen.aliases.array(), chosen.homes.array())

@@ -19,7 +19,7 @@ import numpy as np
 from pagekin.hypertext.captures import Captures, divide_captures, join_captures, list_captures
 from pagekin.hypertext.choosing import (
     ChoiceState,
-    Chosen,
+    ChosenPages,
     advance_choice,
     begin_choice,
     conclude_choice,
@@ -190,19 +190,19 @@ class _Job:
         """Return the facts about records and pages that are known before shards are made."""
         skipped, pages = Counter(whole["skipped"]), 0
         for number in range(ranges):
-            chosen = self._shelf.one(f"chosen-{number}", Chosen)
+            chosen = self._shelf.one(f"chosen-{number}", ChosenPages)
             skipped += count_left_out(chosen)
             pages += int(measure_chosen(chosen).pages)
         return count_records(whole, skipped) | {"pages": pages}
 
     def find_starts(self, ranges: int, shards: int, closed: ClosedRanges | None) -> Starts:
         """Return the first addresses of all shards but the first."""
-        sizes = [measure_chosen(self._shelf.one(f"chosen-{number}", Chosen)) for number in range(ranges)]
+        sizes = [measure_chosen(self._shelf.one(f"chosen-{number}", ChosenPages)) for number in range(ranges)]
         wanted = share_work(sum_sizes(sizes), shards)
         while True:
             shares = wanted
             found = [
-                find_starts(self._shelf.one(f"chosen-{number}", Chosen), sum_sizes(sizes[:number]), shares, closed)
+                find_starts(self._shelf.one(f"chosen-{number}", ChosenPages), sum_sizes(sizes[:number]), shares, closed)
                 for number in range(ranges)
             ]
             starts, wanted = settle_bounds(found, shares)
@@ -212,11 +212,11 @@ class _Job:
     def move_chosen(self, ranges: int, firsts: Sequence[bytes]) -> None:
         """Regroup the chosen pages from ranges into shards."""
         for number in range(ranges):
-            (chosen,) = self._shelf.take(f"chosen-{number}", Chosen)
+            (chosen,) = self._shelf.take(f"chosen-{number}", ChosenPages)
             for shard, own in enumerate(divide_chosen(chosen, firsts)):
                 self._shelf.add(f"pieces-{shard}", own)
         for shard in range(len(firsts) + 1):
-            self._shelf.add(f"shard-{shard}", join_chosen(self._shelf.take(f"pieces-{shard}", Chosen)))
+            self._shelf.add(f"shard-{shard}", join_chosen(self._shelf.take(f"pieces-{shard}", ChosenPages)))
 
     def divide_parts(self, parts: Sequence[Path], firsts: Sequence[bytes]) -> list[list[Path]]:
         """Divide all parts; return each shard's folders of parts."""
@@ -231,11 +231,14 @@ class _Job:
         """Find the addresses that each shard knows."""
         for shard, parts in enumerate(folders):
             with TemporaryDirectory(dir=self._folder) as folder:
-                room, chosen = Workspace(Path(folder), self._writer.memory), self._shelf.one(f"shard-{shard}", Chosen)
+                room, chosen = (
+                    Workspace(Path(folder), self._writer.memory),
+                    self._shelf.one(f"shard-{shard}", ChosenPages),
+                )
                 self._shelf.add(f"links-{shard}", list_links(parts, chosen, self._all_captures, room))
 
         def advance(number: int, state: ShardNames, inbox: list[Letter], _tally: int) -> Round[ShardNames]:
-            chosen, links = self._shelf.one(f"shard-{number}", Chosen), self._shelf.one(f"links-{number}", Names)
+            chosen, links = self._shelf.one(f"shard-{number}", ChosenPages), self._shelf.one(f"links-{number}", Names)
             return advance_names(chosen, links, state, inbox, Ranges(number, tuple(firsts)))
 
         self._run_rounds(len(folders), ShardNames, begin_names(), advance)
@@ -250,7 +253,7 @@ class _Job:
         self, shard: int, parts: Sequence[Path], whole: Mapping[str, Any], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Write the corpus of a shard; return its share of the whole's facts."""
-        chosen, names = self._shelf.one(f"shard-{shard}", Chosen), self._shelf.one(f"names-{shard}", ShardNames)
+        chosen, names = self._shelf.one(f"shard-{shard}", ChosenPages), self._shelf.one(f"names-{shard}", ShardNames)
         links = self._shelf.one(f"links-{shard}", Names)
         with KinWriter(self.corpus_folder(shard), "pagekin build", self._writer.memory) as own:
             facts = merge_shard(parts, chosen, links, names, whole, int(chosen.latest), self._all_captures, own)

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 from litestar.types import Message, Scope
 from msgspec import Struct
 
-from pagekin.routers import HTTP_ERRORS, PATH_PREFIX, HttpRequest, health_route, router_app, served
+from pagekin.routers import HTTP_ERRORS, PATH_PREFIX, HttpRequest, health_route, router_app, service_of
 from pagekin.web import addresses
 from pagekin.web.pages import about, cluster, compare, evaluation, home, network, opensearch, page, results, tree
 from pagekin.web.rendering import HEADERS, render_page, static
@@ -76,7 +76,7 @@ async def _finish_answer(message: Message, scope: Scope) -> None:
         started, handler = scope.get(_STARTED), getattr(scope.get("route_handler"), "fn", None)
         if started is not None and handler in _COUNTED:
             seconds = time.perf_counter() - float(str(started))
-            served(scope).metrics.note(_COUNTED[handler], message["status"], seconds)
+            service_of(scope).metrics.note(_COUNTED[handler], message["status"], seconds)
         headers = MutableScopeHeaders.from_message(message)
         for name, value in HEADERS.items():
             headers.setdefault(name, value)

@@ -7,7 +7,7 @@ from litestar.params import Parameter
 from msgspec.structs import asdict
 
 from pagekin.collection import Answer, RelatedOptions, RelatedRequest, ServiceError
-from pagekin.routers import Served
+from pagekin.routers import ServedService
 from pagekin.web.question import filters_of
 
 _LONGEST_NOTE = 400
@@ -54,7 +54,7 @@ def changed_options(options: RelatedOptions) -> dict[str, Any]:
     return changed | {name: value for name, value in asdict(options.filters).items() if value}
 
 
-async def ask_related(here: Served, request: RelatedRequest) -> Answer:
+async def ask_related(here: ServedService, request: RelatedRequest) -> Answer:
     """Return related pages; for a page that cannot be compared, none and a note that says why."""
     try:
         return await here.timed("related", here.service.related(request))

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from pagekin import __version__
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web import addresses
 from pagekin.web.brief import brief
 from pagekin.web.languages import language_name
@@ -85,7 +85,7 @@ def render(request: HttpRequest, template: str, view: msgspec.Struct, status: in
 
 def render_page(request: HttpRequest, template: str, view: msgspec.Struct) -> bytes:
     """Return a view as a page, with shorter texts if it would be too large."""
-    service, as_json = served(request.scope).service, json_address(request)
+    service, as_json = service_of(request.scope).service, json_address(request)
     context = {
         "view": view,
         "name": plain_text(service.name),

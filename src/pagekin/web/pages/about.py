@@ -12,7 +12,7 @@ from pagekin import __version__
 from pagekin.bags import Strategy, settings_table
 from pagekin.collection import Health, Service
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, parts_on_disk, served
+from pagekin.routers import HttpRequest, parts_on_disk, service_of
 from pagekin.web.collection_view import CollectionView, in_collection
 from pagekin.web.rendering import render, size, view_route
 
@@ -80,7 +80,7 @@ _EITHER: Any = AboutView | RouterAboutView
 @view_route(["/about", "/about.json"], _EITHER, "How the index was made, or what is below a router.")
 async def about(request: HttpRequest) -> Response[bytes]:
     """Return how an index was made: strategy, counts, skipped records, versions; of a router, its children."""
-    service = served(request.scope).service
+    service = service_of(request.scope).service
     if not service.leaf:
         return render(request, "about_router.html", await about_router(service))
     return render(request, "about.html", await in_collection(service, about_collection))

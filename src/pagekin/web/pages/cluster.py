@@ -10,7 +10,7 @@ from msgspec import Struct
 from pagekin.clusters import TERM_ATTRIBUTES, TermSettings
 from pagekin.collection import Service, ServiceError
 from pagekin.labels import ContentLabel, LabelTerms, SubCluster, plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, in_collection
 from pagekin.web.pages.tree import ClusterMap, parse_number
 from pagekin.web.pages.why import link_by_address
@@ -164,7 +164,7 @@ async def cluster_view(service: Service, number: int) -> LabelView:
 @view_route(["/cluster", "/cluster.json"], LabelView, "The content label.")
 async def whole_label(request: HttpRequest) -> Response[bytes]:
     """Return a service's label for people; /label returns it for programs."""
-    return render(request, "label.html", label_view(served(request.scope).service))
+    return render(request, "label.html", label_view(service_of(request.scope).service))
 
 
 @view_route(["/cluster/{number:str}"], LabelView, "A sub-cluster of the label.")
@@ -173,7 +173,7 @@ async def cluster(
     number: Annotated[str, Parameter(description="Its number; with .json behind the address, as JSON.")],
 ) -> Response[bytes]:
     """Return a sub-cluster of the content label."""
-    service = served(request.scope).service
+    service = service_of(request.scope).service
     chosen = parse_number(number)
     if not chosen:
         return render(request, "label.html", label_view(service))

@@ -17,7 +17,7 @@ from pagekin.collection import (
     ServiceError,
     compare_pages,
 )
-from pagekin.routers import HttpRequest, Served, served
+from pagekin.routers import HttpRequest, ServedService, service_of
 from pagekin.text import QueryError
 from pagekin.web import addresses
 from pagekin.web.collection_view import CollectionView, PageLink, in_collection
@@ -71,7 +71,7 @@ async def compare(
     request: HttpRequest, options: Options, url: Urls = None, add: Add = "", out: Out = ""
 ) -> Response[Any]:
     """Return what several pages share, how similar they are, and pages that are similar to all of them."""
-    here = served(request.scope)
+    here = service_of(request.scope)
     urls: list[str] = []
     for one in url or []:
         if one.strip():
@@ -141,7 +141,7 @@ def _words(text: str) -> list[str]:
 
 
 async def view_comparison(
-    here: Served, urls: Sequence[str], options: RelatedOptions = DEFAULTS, note: str = ""
+    here: ServedService, urls: Sequence[str], options: RelatedOptions = DEFAULTS, note: str = ""
 ) -> CompareView:
     """Return the view of several pages."""
     answer = Answer()

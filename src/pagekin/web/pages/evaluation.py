@@ -14,7 +14,7 @@ from pagekin.collection import (
     read_evaluations,
 )
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web.rendering import render, view_route
 
 GammaInterval = tuple[float, float, float] | None
@@ -127,7 +127,7 @@ def bars(scores: Sequence[GammaInterval]) -> list[Bar | None]:
 @view_route(["/evaluation", "/evaluation.json"], EvaluationView, "The last reports, newest first.")
 async def evaluation(request: HttpRequest) -> Response[bytes]:
     """Return the last evaluation, and the last tuning."""
-    service = served(request.scope).service
+    service = service_of(request.scope).service
     reports: tuple[Report, ...] = ()
     command = ""
     if service.leaf:

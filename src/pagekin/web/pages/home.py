@@ -16,7 +16,7 @@ from pagekin.clusters import Tree
 from pagekin.collection import Collection, Item, Service, ShowRequest
 from pagekin.hypertext import fold_case
 from pagekin.labels import ContentLabel, SubCluster, plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web import addresses as to
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.languages import language_name
@@ -287,13 +287,13 @@ async def home_view(service: Service) -> HomeView:
 @view_route(["/", "/index.json"], HomeView, "What is in this collection.")
 async def home(request: HttpRequest) -> Response[bytes]:
     """Return what is in this collection: topics, sites, pages to begin with."""
-    return render(request, "home.html", await home_view(served(request.scope).service))
+    return render(request, "home.html", await home_view(service_of(request.scope).service))
 
 
 @get("/start", include_in_schema=False)
 async def start(request: HttpRequest, url: Annotated[str, Parameter(max_length=2000)] = "") -> Response[Any]:
     """Redirect to a page that labels name; at a router, through the child whose label names it."""
-    service = served(request.scope).service
+    service = service_of(request.scope).service
     if child := child_naming(service, url):
         at = service.children[child].url.rstrip("/")
         return Redirect(f"{at}/start?{urlencode({'url': url})}", status_code=303)

@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from pagekin.collection import Answer, SearchRequest, Service, TreeNode, TreeRequest, parse_query, query_words
 from pagekin.labels import ContentLabel, plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.text import ANALYSER, And, Phrase, Query, Word
 from pagekin.web.pictures.icicle import bars
 from pagekin.web.pictures.neighbourhood import SIZE
@@ -39,7 +39,7 @@ _LOWEST = 16.0
 Routed = Annotated[str, QueryParameter(name="q", max_length=2000, description="A query to be routed.")]
 
 
-class Way(Struct, frozen=True):
+class QueryOutcome(Struct, frozen=True):
     """The outcome of a query at a service."""
 
     went: str = ""
@@ -50,7 +50,7 @@ class Way(Struct, frozen=True):
     results: int = 0
 
 
-class NodeView(Way, frozen=True, kw_only=True):
+class NodeView(QueryOutcome, frozen=True, kw_only=True):
     """A router or leaf in the tree, and the outcome of the query there."""
 
     path: tuple[str, ...]
@@ -178,7 +178,7 @@ class NetworkView(Struct, frozen=True, kw_only=True):
 @view_route(["/network", "/network.json"], NetworkView, "The tree of routers, and where a query goes.")
 async def network(request: HttpRequest, q: Routed = "") -> Response[bytes]:
     """Return the tree of services, their health, and the way of a query."""
-    service = served(request.scope).service
+    service = service_of(request.scope).service
     return render(request, "network.html", await network_view(service, q.strip()))
 
 
@@ -205,7 +205,7 @@ async def network_view(service: Service, query: str) -> NetworkView:
             **bar._asdict(), **structs.asdict(way),
         )
         for (path, node), bar in zip(chosen, drawn, strict=True)
-        for way in (went.get((*path, node.name), Way("not reached" if answer else "")),)
+        for way in (went.get((*path, node.name), QueryOutcome("not reached" if answer else "")),)
     )  # fmt: skip
     given = answer or Answer()
     depth = max(len(path) for path, _node in chosen) + 1
@@ -276,23 +276,23 @@ def _tells_all_words(label: ContentLabel) -> bool:
     return label.analyser == ANALYSER and (bool(label.filters) or (bool(parts) and all(parts)))
 
 
-def _ways_of(answer: Answer) -> tuple[dict[tuple[str, ...], Way], tuple[str, ...]]:
+def _ways_of(answer: Answer) -> tuple[dict[tuple[str, ...], QueryOutcome], tuple[str, ...]]:
     """Return (the outcome of the query at each service, by path; other reasons why results are missing)."""
-    ways: dict[tuple[str, ...], Way] = {
-        (answer.router,): Way("asked", seconds=answer.seconds, results=len(answer.results))
+    ways: dict[tuple[str, ...], QueryOutcome] = {
+        (answer.router,): QueryOutcome("asked", seconds=answer.seconds, results=len(answer.results))
     }
     by_name: dict[str, list[tuple[str, ...]]] = {}
     for one in answer.asked:
-        ways[one.path] = Way("asked", seconds=one.seconds, results=one.results)
+        ways[one.path] = QueryOutcome("asked", seconds=one.seconds, results=one.results)
         for name in {"/".join(one.path), "/".join(one.path[-2:])}:
             by_name.setdefault(name, []).append(one.path)
     for skipped in answer.skipped:
-        ways[skipped.path] = Way("skipped", plain_text(skipped.reason))
+        ways[skipped.path] = QueryOutcome("skipped", plain_text(skipped.reason))
     elsewhere = []
     for reason in answer.partial:
         name, _, said = reason.partition(": ")
         for path in by_name.get(name, ()):
-            ways[path] = Way("failed", plain_text(said))
+            ways[path] = QueryOutcome("failed", plain_text(said))
         if name not in by_name:
             elsewhere.append(reason)
     return ways, tuple(elsewhere)

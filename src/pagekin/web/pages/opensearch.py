@@ -10,7 +10,7 @@ from litestar.params import Parameter
 from pagekin.collection import Service, ServiceError
 from pagekin.hypertext import fold_case
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.text import form_of
 from pagekin.web import addresses
 from pagekin.web.rendering import templates
@@ -48,7 +48,7 @@ def origin(request: HttpRequest) -> str:
 @get("/opensearch.xml", media_type=DESCRIPTION)
 async def opensearch(request: HttpRequest) -> Response[bytes]:
     """Return a description of the search here, for browsers."""
-    name, at = plain_text(served(request.scope).service.name), origin(request)
+    name, at = plain_text(service_of(request.scope).service.name), origin(request)
     page = templates().get_template("opensearch.xml").render(name=name, at=at)
     return Response(page.encode(), media_type=DESCRIPTION, headers={"Cache-Control": "no-cache"})
 
@@ -59,7 +59,7 @@ async def complete(
     q: Annotated[str, Parameter(max_length=2000, description="What has been typed.")] = "",
 ) -> Response[bytes]:
     """Return completions of a query's last word, by the words that are frequent here."""
-    words = await completions(served(request.scope).service, q)
+    words = await completions(service_of(request.scope).service, q)
     headers = {"Cache-Control": "max-age=60"}
     return Response(msgspec.json.encode([q, words]), media_type=SUGGESTIONS, headers=headers)
 

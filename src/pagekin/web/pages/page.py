@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from pagekin.collection import Answer, Filters, RelatedOptions, RelatedRequest, ServiceError, similarities_to
 from pagekin.hypertext import Corpus, guess_url, nearest_urls
-from pagekin.routers import HttpRequest, Served, served
+from pagekin.routers import HttpRequest, ServedService, service_of
 from pagekin.similarity import Citations, links_to
 from pagekin.web.brief import number_in_full
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, in_collection, targets_of
@@ -149,7 +149,7 @@ Path = Annotated[
 async def page(request: HttpRequest, options: Options, url: Url = "", path: Path = "") -> Response[Any]:
     """Return what is known of a page, and similar pages with the reasons."""
     url = check_url(url)
-    here = served(request.scope)
+    here = service_of(request.scope)
     if not here.service.leaf:
         return await _page_of_network(request, here, url, options, path)
     view = await view_page(here, url, options)
@@ -186,7 +186,7 @@ def resolve_address(collection: CollectionView, url: str) -> str | UnknownView:
 # -- a page of a collection -----------------------------------------------------------------------------------------------
 
 
-async def view_page(here: Served, url: str, options: RelatedOptions = DEFAULTS) -> PageView | UnknownView:
+async def view_page(here: ServedService, url: str, options: RelatedOptions = DEFAULTS) -> PageView | UnknownView:
     """Return the view of a leaf's page, or of an unknown address."""
     known = await in_collection(here.service, resolve_address, url)
     if isinstance(known, UnknownView):
@@ -338,7 +338,7 @@ def _neighbourhood(
 
 
 async def _page_of_network(
-    request: HttpRequest, here: Served, url: str, options: RelatedOptions, path: str
+    request: HttpRequest, here: ServedService, url: str, options: RelatedOptions, path: str
 ) -> Response[Any]:
     """Redirect to the child that holds the page, or return similar pages from the whole network."""
     service = here.service

@@ -22,7 +22,7 @@ from pagekin.collection import (
     parse_query,
 )
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, Served, served
+from pagekin.routers import HttpRequest, ServedService, service_of
 from pagekin.text import QueryError
 from pagekin.web import addresses as to
 from pagekin.web.collection_view import CollectionView, in_collection
@@ -46,7 +46,7 @@ def _answer_wrong_parameter(request: HttpRequest, error: ValidationException) ->
     wrong: Any = error.extra or [{}]
     reason = f"{wrong[0].get('key', 'something')} is wrong: {wrong[0].get('message', error.detail)}"
     question = Question(q=str(request.query_params.get("q", ""))[:2000])
-    return _render_problem(request, question, reason, word_examples(served(request.scope).service))
+    return _render_problem(request, question, reason, word_examples(service_of(request.scope).service))
 
 
 def _render_problem(request: HttpRequest, question: Question, reason: str, examples: list[Link]) -> Response[bytes]:
@@ -67,7 +67,7 @@ async def find(
     preset: Annotated[str, Parameter(max_length=200, description="How terms are chosen: default or hypursuit1996.")] = "",
 ) -> Response[bytes]:  # fmt: skip
     """Return the results of a query, grouped, with refining terms, filters and similar documents."""
-    here = served(request.scope)
+    here = service_of(request.scope)
     question = Question(
         q=plain_text(" ".join(q.split())), mode=mode or "search", site=site, since=since, until=until, language=language,
         page=page, ask=ask, each=each, preset=preset,
@@ -112,7 +112,7 @@ class _Window:
 class _ResultsPage:
     """A question, and the steps that turn it into a view."""
 
-    def __init__(self, here: Served, question: Question) -> None:
+    def __init__(self, here: ServedService, question: Question) -> None:
         self.here, self.question, self.service = here, question, here.service
         self.query = parse_query(question.q)
 

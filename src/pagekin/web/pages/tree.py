@@ -11,7 +11,7 @@ from pagekin.clusters import DOCUMENTS_TREE as DOCUMENTS
 from pagekin.clusters import Tree
 from pagekin.collection import ServiceError
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web import addresses
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, in_collection
 from pagekin.web.pictures.treemap import MapLink, Tile, tiles
@@ -241,7 +241,7 @@ async def tree(
     page: Annotated[int, Parameter(ge=1, le=1_000_000, description="Which page of a long list.")] = 1,
 ) -> Response[Any]:
     """Return a hierarchy: clusters by topic, addresses, a directory, or composite documents."""
-    service = served(request.scope).service
+    service = service_of(request.scope).service
     if not service.leaf:
         return redirect(request, addresses.service("cluster"))
     chosen, number = name.removesuffix(addresses.JSON), parse_number(node)

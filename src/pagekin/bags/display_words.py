@@ -22,7 +22,7 @@ class WordCounts(NamedTuple):
     counts: npt.NDArray[np.int64]
 
 
-class ShownWords(NamedTuple):
+class DisplayWords(NamedTuple):
     """The word to display for each bag word, sorted by the bag words' hashes."""
 
     hashes: npt.NDArray[np.uint64]
@@ -52,7 +52,7 @@ def divide_words(counted: WordCounts, count: int) -> list[WordCounts]:
     return parts
 
 
-def choose_shown(parts: Iterable[WordCounts]) -> dict[int, bytes]:
+def choose_display_words(parts: Iterable[WordCounts]) -> dict[int, bytes]:
     """Return the most common word behind each hash over all shards; of equally common ones, the least by bytes."""
     sums: dict[tuple[int, bytes], int] = {}
     for part in parts:
@@ -66,6 +66,6 @@ def choose_shown(parts: Iterable[WordCounts]) -> dict[int, bytes]:
     return {number: word for number, (_count, word) in best.items()}
 
 
-def select_shown(shown: dict[int, bytes], hashes: Array) -> ShownWords:
+def select_display_words(shown: dict[int, bytes], hashes: Array) -> DisplayWords:
     """Return the display words of some bag words, given by sorted hashes."""
-    return ShownWords(hashes, *pack_strings([shown[number] for number in hashes.tolist()]))
+    return DisplayWords(hashes, *pack_strings([shown[number] for number in hashes.tolist()]))
