@@ -113,16 +113,16 @@ def put_epoch(
     """
     arrays: dict[str, Array] = {
         "factor": _factors(strategy, figures.bags, figures.most),
-        "furniture": _known(corpus, RaggedBytes(whole.furniture, whole.furniture_offsets)),
+        "furniture": _known_addresses(corpus, RaggedBytes(whole.furniture, whole.furniture_offsets)),
         "navigation": whole.navigation,
-        "lists": _known(corpus, RaggedBytes(whole.lists, whole.lists_offsets)),
+        "lists": _known_addresses(corpus, RaggedBytes(whole.lists, whole.lists_offsets)),
     }
     for name, array in arrays.items():
         writer.put(f"epoch.{name}", array)
     return {"identity": figures.identity, **{name: len(array) for name, array in arrays.items()}}
 
 
-def _known(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.uint32]:
+def _known_addresses(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.uint32]:
     """Return the numbers of those addresses that a corpus knows."""
     numbers = np.fromiter(map(corpus.urls.find, addresses), np.int64, len(addresses))
     return numbers[numbers >= 0].astype(np.uint32)

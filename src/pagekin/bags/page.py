@@ -12,7 +12,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import (
     frequency_weights,
     lead_weights,
-    normalised,
+    normalise,
     scaled_frequencies,
     title_weight,
     whole_units,
@@ -71,7 +71,7 @@ def page_bag(
     )
     flags = np.array(list(origins.values()), dtype=np.uint8)
     own = np.minimum([counts[term] for term in sums], 255).astype(np.uint8)
-    return hashes, normalised(weights, np.array([0, len(weights)])), flags, own
+    return hashes, normalise(weights, np.array([0, len(weights)])), flags, own
 
 
 def page_sketch(words: Sequence[str], attributes: Sequence[int], strategy: Strategy) -> npt.NDArray[np.uint16]:

@@ -167,7 +167,7 @@ class WindowsInPieces:
 
 
 def _needed_of(windows: Windows, strategy: Strategy) -> npt.NDArray[np.bool_]:
-    return _needed(windows.targets, windows.sources, windows.keys, strategy)
+    return _mark_needed(windows.targets, windows.sources, windows.keys, strategy)
 
 
 def make_visits(
@@ -250,9 +250,12 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     every = list(parts)
     targets, to = union_strings([RaggedBytes(part.targets, part.target_offsets) for part in every])
     sources, of = union_strings([RaggedBytes(part.citing, part.citing_offsets) for part in every])
-    target = _joined([places[part.target] for part, places in zip(every, to, strict=True)])
-    source = _joined([places[part.source] for part, places in zip(every, of, strict=True)])
-    place, key = _joined([part.place for part in every]), _joined([part.key for part in every]).astype(np.uint64)
+    target = _concatenate([places[part.target] for part, places in zip(every, to, strict=True)])
+    source = _concatenate([places[part.source] for part, places in zip(every, of, strict=True)])
+    place, key = (
+        _concatenate([part.place for part in every]),
+        _concatenate([part.key for part in every]).astype(np.uint64),
+    )
     citations = np.zeros(len(targets), np.int64)
     for part, places in zip(every, to, strict=True):
         np.add.at(citations, places, part.citations)
@@ -260,15 +263,15 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     for part, places in zip(every, of, strict=True):
         hosts[places] = part.hosts
     order = np.lexsort((place, source, target))
-    order = order[_needed(target[order], source[order], key[order], strategy)]
+    order = order[_mark_needed(target[order], source[order], key[order], strategy)]
     hashes, strings, numbers = _union_words(every)
     starts = np.cumsum([0, *(len(part.words) for part in every)])
-    word_offsets = _joined(
+    word_offsets = _concatenate(
         [part.word_offsets[:-1] + start for part, start in zip(every, starts, strict=False)] + [starts[-1:]]
     )
     sizes = np.diff(word_offsets)[order]
     words = numbers[row_entries(word_offsets, order)]
-    spans = _joined([part.spans for part in every]).astype(np.int32).reshape(-1, 4)
+    spans = _concatenate([part.spans for part in every]).astype(np.int32).reshape(-1, 4)
     cited, in_use = np.unique(source[order], return_inverse=True)
     said, around = np.unique(words, return_inverse=True)
     return Visits(
@@ -280,11 +283,11 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     )  # fmt: skip
 
 
-def _joined(arrays: Sequence[Array]) -> Array:
+def _concatenate(arrays: Sequence[Array]) -> Array:
     return np.concatenate([np.zeros(0, np.int64) if not arrays else arrays[0][:0], *arrays])
 
 
-def _needed(target: Array, source: Array, key: Array, strategy: Strategy) -> npt.NDArray[np.bool_]:
+def _mark_needed(target: Array, source: Array, key: Array, strategy: Strategy) -> npt.NDArray[np.bool_]:
     """Mark the links that a strategy needs; they are sorted by target, citing address and place."""
     needed: npt.NDArray[np.bool_] = (key != 0) & bool(strategy.anchors.scale)
     if strategy.anchors.repeat == "once":
@@ -301,14 +304,14 @@ def _needed(target: Array, source: Array, key: Array, strategy: Strategy) -> npt
 
 def _union_words(every: Sequence[Visits]) -> tuple[npt.NDArray[np.uint64], list[bytes], npt.NDArray[np.int64]]:
     """Return (the sorted hashes of all words; the least word of each; the places of each part's words among them)."""
-    hashes, places = np.unique(_joined([part.hashes for part in every]).astype(np.uint64), return_inverse=True)
+    hashes, places = np.unique(_concatenate([part.hashes for part in every]).astype(np.uint64), return_inverse=True)
     names = [name for part in every for name in RaggedBytes(part.strings, part.string_offsets)]
     strings: list[bytes] = [b""] * len(hashes)
     for place, name in zip(places.tolist(), names, strict=True):
         strings[place] = min(strings[place] or name, name)
     starts = np.cumsum([0, *(len(part.hashes) for part in every)])
     numbers = [places[start + part.words] for part, start in zip(every, starts, strict=False)]
-    return hashes, strings, _joined(numbers).astype(np.int64)
+    return hashes, strings, _concatenate(numbers).astype(np.int64)
 
 
 def divide_visits(visits: Visits, first_addresses: Sequence[bytes], strategy: Strategy) -> list[Visits]:

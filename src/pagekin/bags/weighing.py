@@ -10,7 +10,7 @@ from pagekin.bags.frequencies import Frequencies, find_frequencies
 from pagekin.bags.raw import Raw
 from pagekin.bags.sites import site_numbers
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.weights import frequency_weights, nmdf_parameters, normalised, scaled_frequencies
+from pagekin.bags.weights import frequency_weights, nmdf_parameters, normalise, scaled_frequencies
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus
 from pagekin.store import Array, KinWriter, Progress, batch_ranges, smallest_uint
@@ -57,7 +57,7 @@ def weigh(
         terms = raw.terms[part]
         weights = scaled_frequencies(raw.sums[part], strategy) * factors[terms]
         stored_terms.append(number[terms])
-        stored_weights.append(normalised(weights, raw.offsets[first : last + 1] - part.start))
+        stored_weights.append(normalise(weights, raw.offsets[first : last + 1] - part.start))
         stored_origins.append(raw.origins[part])
         stored_counts.append(raw.counts[part])
         progress("weighing", last / bags)

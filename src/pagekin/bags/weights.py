@@ -84,7 +84,7 @@ def scaled_frequencies(sums: Array, strategy: Strategy) -> npt.NDArray[np.float6
     return counts
 
 
-def normalised(weights: Array, offsets: Array) -> npt.NDArray[np.float32]:
+def normalise(weights: Array, offsets: Array) -> npt.NDArray[np.float32]:
     """Divide each bag's weights by their sum; bag i is weights[offsets[i]:offsets[i + 1]], and no bag is empty.
 
     Where all weights of a bag vanish (terms far from the centre of nmdf), its terms count alike.

@@ -14,7 +14,7 @@ from pagekin.bags.judging import judge_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw, keep_terms
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
+from pagekin.bags.weights import frequency_weights, normalise, scaled_frequencies
 from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus
 from pagekin.store import NO_LIMIT, Array, MemoryBudget, Workspace, batch_ranges, no_progress, row_entries
@@ -95,14 +95,14 @@ class BagWorkshop:
 
     def bags(self, strategy: Strategy) -> BagSet:
         """Make the bags of all URLs by a strategy."""
-        raw, window_words = self._merged(strategy)
+        raw, window_words = self._merge(strategy)
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
         weights = scaled_frequencies(raw.sums, strategy) * factors[raw.terms]
         return BagSet(
             raw.urls,
             raw.offsets,
             raw.terms,
-            normalised(weights, raw.offsets),
+            normalise(weights, raw.offsets),
             raw.sums,
             raw.df,
             raw.inlinks,
@@ -114,7 +114,7 @@ class BagWorkshop:
 
         A URL without a bag has an empty row; with `words_alone` terms that are no words are left out after weighing.
         """
-        raw, _window_words = self._merged(strategy)
+        raw, _window_words = self._merge(strategy)
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
         limit = self.words(strategy) if words_alone else len(raw.df)
         place = np.minimum(np.searchsorted(raw.urls, urls), max(len(raw.urls) - 1, 0))
@@ -127,7 +127,7 @@ class BagWorkshop:
             entries = row_entries(raw.offsets, place[first:last])
             found = raw.terms[entries]
             sums = scaled_frequencies(raw.sums[entries], strategy) * factors[found]
-            weighed = normalised(sums, ends[first : last + 1] - ends[first])
+            weighed = normalise(sums, ends[first : last + 1] - ends[first])
             kept = found < limit
             of_row = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
             sizes[rows[first:last]] = np.bincount(of_row[kept], minlength=last - first)
@@ -136,7 +136,7 @@ class BagWorkshop:
         offsets = np.cumsum(np.append(0, sizes))
         return BagMatrix(offsets, np.concatenate(terms), np.concatenate(weights), limit)
 
-    def _merged(self, strategy: Strategy) -> tuple[Raw, tuple[float, float]]:
+    def _merge(self, strategy: Strategy) -> tuple[Raw, tuple[float, float]]:
         """Return (the merged bags of a strategy before weighting, the mean widths of its windows)."""
         words = self.vocabulary(strategy)
         links_key = (strategy.content.furniture, strategy.anchors.listing)

@@ -196,14 +196,14 @@ def _mentioned_name(corpus: Corpus, host: str, held: Sequence[TitledPage]) -> st
     ]
     if chosen:
         best = min(chosen, key=lambda word: (word not in parts, -len(word), word))
-        if name := _spelled(corpus, best, some):
+        if name := _find_capitalised(corpus, best, some):
             return name
     homes = sorted(held, key=lambda one: (one.url.count("/"), "index" not in one.url, len(one.url), one.page))
     names = (clean_name(one.title) for one in homes[:_HOMES])
     return next((name for name in names if name and mentioned(name)), "")
 
 
-def _spelled(corpus: Corpus, word: str, pages: Sequence[int]) -> str:
+def _find_capitalised(corpus: Corpus, word: str, pages: Sequence[int]) -> str:
     """Return a word as pages write it with a capital letter, since code has small ones; '' if they hardly ever do."""
     pattern = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
     texts = (corpus.text_bytes(page)[0].decode("utf-8", "ignore") for page in pages)

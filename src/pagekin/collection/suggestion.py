@@ -39,7 +39,7 @@ def suggest(collection: "Collection", request: messages.SuggestRequest) -> Answe
         keep = others if keep is None else keep & others
     scores = _all_of_clusters(collection, given) if request.preset == "hypursuit1996" else {}
     if request.preset == "default":
-        scores = _related(collection, given[:_SUBJECTS], request.limit, keep)
+        scores = _find_related(collection, given[:_SUBJECTS], request.limit, keep)
         for page, score in _central(collection, given).items():
             scores[page] = scores.get(page, 0.0) + score
     for page in given:
@@ -100,7 +100,7 @@ def _central(collection: "Collection", given: list[int]) -> dict[int, float]:
     return scores
 
 
-def _related(
+def _find_related(
     collection: "Collection", pages: list[int], most: int, keep: npt.NDArray[np.bool_] | None
 ) -> dict[int, float]:
     """Return the captured pages that are most related to some pages together; none without an index of them."""

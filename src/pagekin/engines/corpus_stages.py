@@ -53,14 +53,14 @@ class About(NamedTuple):
     data: npt.NDArray[np.uint8]
 
     @classmethod
-    def of(cls, said: dict[str, Any]) -> "About":
+    def of(cls, facts: dict[str, Any]) -> "About":
         """Return the packed facts, without the names of archives, which a shard takes from its own parts."""
-        return cls(np.frombuffer(json.dumps({**said, "archives": []}).encode(), np.uint8))
+        return cls(np.frombuffer(json.dumps({**facts, "archives": []}).encode(), np.uint8))
 
-    def said(self) -> dict[str, Any]:
+    def facts(self) -> dict[str, Any]:
         """Return the facts."""
-        told: dict[str, Any] = json.loads(self.data.tobytes())
-        return told
+        facts: dict[str, Any] = json.loads(self.data.tobytes())
+        return facts
 
 
 def _settings(task: Task) -> dict[str, Any]:
@@ -140,13 +140,13 @@ def choose_ranges(task: Task) -> dict[str, Any]:
     count = min(task.work.shards, -(-addresses // RANGE_ADDRESSES))
     ranges = hypertext.choose_ranges(task.receive("list", "sample", Names, to=0), count)
     abouts = task.receive("list", "about", About, to=0)
-    task.send("about", [About.of(hypertext.sum_abouts(about.said() for about in abouts))])
+    task.send("about", [About.of(hypertext.sum_abouts(about.facts() for about in abouts))])
     return {"ranges": [name.decode("latin-1") for name in ranges]}
 
 
 def _whole(task: Task) -> dict[str, Any]:
     """Return the sum of all parts' facts."""
-    return task.receive_from("ranges", 0, "about", About, to=0).said()
+    return task.receive_from("ranges", 0, "about", About, to=0).facts()
 
 
 def spread_captures(task: Task) -> dict[str, Any]:

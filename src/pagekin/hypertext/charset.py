@@ -35,13 +35,13 @@ def decode_page(html: bytes, content_type: str) -> tuple[str, bool]:
     """
     for mark, encoding in _MARKS:
         if html.startswith(mark):
-            return _decoded(html[len(mark) :], encoding)
+            return _decode(html[len(mark) :], encoding)
     for encoding in _candidates(html, content_type):
-        text, _ = _decoded(html, encoding)
+        text, _ = _decode(html, encoding)
         bad = text.count("\ufffd")
         if bad * 1000 <= len(text):
             return text, bad > 0
-    return _decoded(html, "cp1252")
+    return _decode(html, "cp1252")
 
 
 def to_utf8(html: bytes, content_type: str) -> tuple[bytes, bool]:
@@ -77,7 +77,7 @@ def _candidates(html: bytes, content_type: str) -> Iterator[str]:
     if meta and (encoding := encoding_named(meta[1].decode("ascii", "replace"))):
         # The declaration could be read, so it cannot be UTF-16.
         yield "utf-8" if encoding.startswith("utf-16") else encoding
-    if not _decoded(html, "utf-8")[1]:
+    if not _decode(html, "utf-8")[1]:
         yield "utf-8"
     detected = detect(html[: 1 << 16]).encoding
     if detected and (encoding := encoding_named(detected)):
@@ -95,7 +95,7 @@ def _utf_16(html: bytes) -> str | None:
     return "utf-16-le" if odd > even else "utf-16-be"
 
 
-def _decoded(html: bytes, encoding: str) -> tuple[str, bool]:
+def _decode(html: bytes, encoding: str) -> tuple[str, bool]:
     if encoding == "cp1252":
         # WHATWG's windows-1252 has a character for every byte; Python's leaves five out.
         return codecs.charmap_decode(html, "strict", _WINDOWS_1252)[0], False

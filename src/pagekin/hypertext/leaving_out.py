@@ -54,7 +54,7 @@ def expire(parts: Sequence[Path], before: int, folder: Path) -> list[Path]:
     """Return parts without pages that were not seen (captured or revisited) since a time, in seconds since 1970."""
     last: dict[bytes, int] = {}
     for part in parts:
-        for url, date in _seen(part):
+        for url, date in _list_sightings(part):
             last[url] = max(date, last.get(url, 0))
     # What has no date was seen at a time that nobody knows.
     expired = {url for url, date in last.items() if 0 < date < before}
@@ -100,7 +100,7 @@ def _keep_least(hashes: dict[bytes, bytes], most: int) -> None:
         del hashes[url]
 
 
-def _seen(part: Path) -> Iterator[tuple[bytes, int]]:
+def _list_sightings(part: Path) -> Iterator[tuple[bytes, int]]:
     """Yield the addresses of a part's pages and revisits, with the times when they were seen."""
     urls = read_strings(part, "urls")
     rows, revisits = np.load(part / "pages.npy"), np.load(part / "revisits.npy")

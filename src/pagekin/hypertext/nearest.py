@@ -58,7 +58,7 @@ def guess_url(corpora: Sequence[Corpus], text: str) -> str:
 def _candidate_urls(corpora: Sequence[Corpus], text: str) -> list[str]:
     """Return the addresses that a text may mean, by the first reading that yields any; captured ones, if any."""
     text = text.strip()
-    for find in (_spelt_otherwise, _ending_in, _titled):
+    for find in (_spelt_otherwise, _ending_in, _with_title):
         found: dict[str, bool] = {}
         for address, captured in (one for corpus in corpora for one in find(corpus, text)):
             found[address] = found.get(address, False) or captured  # a page of one shard may be linked from others
@@ -77,10 +77,12 @@ def _spelt_otherwise(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
     for scheme in ("https://", "http://"):
         for start in (host, host.removeprefix("www."), f"www.{host}"):
             for end in (path, bare, f"{bare}/", f"{bare}/index.html".lstrip("/")):
-                yield from _known(corpus, corpus.urls.find(f"{scheme}{start}/{end}".encode("utf-8", "replace")))
+                yield from _resolve_number(
+                    corpus, corpus.urls.find(f"{scheme}{start}/{end}".encode("utf-8", "replace"))
+                )
 
 
-def _known(corpus: Corpus, number: int) -> Iterator[tuple[str, bool]]:
+def _resolve_number(corpus: Corpus, number: int) -> Iterator[tuple[str, bool]]:
     """Yield (address, was captured) for a number, aliases resolved; nothing for -1."""
     if corpus.knows(number):
         home = corpus.home(number)
@@ -96,10 +98,10 @@ def _ending_in(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
     ends = (end, end + b"index.html") if path.endswith("/") else (end,)
     for number in _holding(corpus.urls, end, _MANY):
         if corpus.urls[number].lower().endswith(ends):
-            yield from _known(corpus, number)
+            yield from _resolve_number(corpus, number)
 
 
-def _titled(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
+def _with_title(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
     """Yield (address, True) of the pages with this title, whole or without what their host repeats."""
     if len(text) < _SHORTEST_PATH:
         return

@@ -141,7 +141,7 @@ class PartBuilder:
         self._rows = [np.zeros(0, dtype=PAGE_ROW)]
         self._words = [np.zeros(0, dtype=np.int32)]
         self._anchors = [np.zeros(0, dtype=ANCHOR)]
-        self._coded: list[tuple[bytes, bytes]] = []
+        self._code: list[tuple[bytes, bytes]] = []
         """Of each page the pieces of its blob before the anchors but for the words, and those after them."""
         self._languages: dict[str, int] = {"": 0}
         self._archives: dict[str, int] = {"": 0}
@@ -254,7 +254,7 @@ class PartBuilder:
         written = text[max(0, row[slots.R_TITLE0]) : max(0, row[slots.R_TITLE1])].decode("utf-8", "replace")
         body = max(0, row[slots.R_BODY])
         title, snippet = " ".join(written.split()).encode(), _snippet(text, body)
-        self._coded.append((marks, frame + title + snippet))
+        self._code.append((marks, frame + title + snippet))
         flags = row[slots.R_FLAGS] | _CUT_BYTES * page.item.cut | _REPLACED * page.replaced
         if flags & _ANY_CUT:
             self._cut.update(name for flag, name in CUTS.items() if flags & flag)
@@ -266,7 +266,7 @@ class PartBuilder:
         alias = self._link_url(row[slots.R_CANONICAL], base)
         # The declared type is part of what was captured: it may decide how the same bytes read.
         archive, offset, length = page.item.place
-        hashed = hashlib.blake2b(page.item.html, digest_size=8, person=_short(page.item.content_type))
+        hashed = hashlib.blake2b(page.item.html, digest_size=8, person=_shorten_type(page.item.content_type))
         return (
             0, page.item.date, int.from_bytes(hashed.digest(), "little"), min(len(page.item.html), 0xFFFFFFFF),
             self._languages.setdefault(language, len(self._languages)), flags & 255,
@@ -284,7 +284,7 @@ class PartBuilder:
             self._gone.append((int(row["url"]), int(row["url"]), int(row["date"])))
         self._words = [np.concatenate(self._words)[np.repeat(stays, rows["tokens"])]]
         self._anchors = [np.concatenate(self._anchors)[np.repeat(stays, rows["anchors"])]]
-        self._coded = [coded for coded, stay in zip(self._coded, stays.tolist(), strict=True) if stay]
+        self._code = [coded for coded, stay in zip(self._code, stays.tolist(), strict=True) if stay]
         self._rows = [rows[stays]]
 
     def write(self, folder: Path) -> None:
@@ -293,8 +293,8 @@ class PartBuilder:
         if OBEYED[0] in self._obey:
             self._drop_noindex()
         folder.mkdir()
-        words, word_map = _sorted(*pack_strings([*map(_fold_word, self.reader.word_strings()), _PADDING]))
-        urls, url_map = _sorted(*self.resolver.urls())
+        words, word_map = _sort_strings(*pack_strings([*map(_fold_word, self.reader.word_strings()), _PADDING]))
+        urls, url_map = _sort_strings(*self.resolver.urls())
         tokens = word_map[np.concatenate(self._words)]
         anchors = np.concatenate(self._anchors)
         anchors["target"] = url_map[anchors["target"]]
@@ -307,7 +307,7 @@ class PartBuilder:
         order = np.lexsort((rows["digest"], -rows["date"], rows["url"]))
         with (folder / "blobs").open("wb", buffering=_BLOB_BUFFER) as file:
             for i in order.tolist():
-                marks, texts = self._coded[i]
+                marks, texts = self._code[i]
                 file.write(tokens_of[i].tobytes() + marks + anchors_of[i].tobytes() + texts)
         rows = rows[order]
         rows["blob"] = np.cumsum(blob_sizes(rows)) - blob_sizes(rows)
@@ -354,8 +354,8 @@ def write_tables(
 def _code_streams(batch: LexedBatch) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Yield (marks: all gaps, then all kinds; text; word offsets) of each page, in stored form."""
     text = batch.text.tobytes()
-    starts, _, start_ends = _coded(batch.words, 32, batch.rows[:, slots.R_TOKENS], with_kinds=False)
-    gaps, kinds, mark_ends = _coded(batch.events, 8, batch.rows[:, slots.R_EVENTS], with_kinds=True)
+    starts, _, start_ends = _code(batch.words, 32, batch.rows[:, slots.R_TOKENS], with_kinds=False)
+    gaps, kinds, mark_ends = _code(batch.events, 8, batch.rows[:, slots.R_EVENTS], with_kinds=True)
     text_ends = [0, *batch.rows[:, slots.R_TEXT].tolist()]
     for page in range(len(batch.rows)):
         marks = slice(mark_ends[page], mark_ends[page + 1])
@@ -366,7 +366,7 @@ def _code_streams(batch: LexedBatch) -> Iterator[tuple[bytes, bytes, bytes]]:
         )
 
 
-def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[bytes, bytes, list[int]]:
+def _code(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[bytes, bytes, list[int]]:
     """Return (gaps, kinds, the end of each page in them, from 0) of the positions in `values` (see `code_gaps`)."""
     room = len(values) + len(values) // 4 + 256
     page_ends = np.empty(len(ends), dtype=np.int64)
@@ -379,7 +379,7 @@ def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[by
 
 
 @lru_cache(maxsize=64)
-def _short(content_type: str) -> bytes:
+def _shorten_type(content_type: str) -> bytes:
     """Return a Content-Type in sixteen bytes, for the personalisation of a hash."""
     return hashlib.blake2b(content_type.encode("utf-8", "replace"), digest_size=16).digest()
 
@@ -388,7 +388,7 @@ def _fold_word(word: bytes) -> bytes:
     return word if word.isascii() else fold_case(word.decode("utf-8", "replace")).encode("utf-8", "replace")
 
 
-def _sorted(data: Array, bounds: Array) -> tuple[tuple[Array, Array], Array]:
+def _sort_strings(data: Array, bounds: Array) -> tuple[tuple[Array, Array], Array]:
     """Return ((the distinct strings, sorted, as data and offsets), the place of each input string among them).
 
     The last input string is none: it stands for bytes that the kernels may read ahead.

@@ -120,15 +120,15 @@ def sum_facts(
 def list_terms(corpus: Corpus, first_words: Sequence[bytes] = ()) -> list[Names]:
     """Return the sorted words of a shard's pages, divided; `first_words` begin all ranges but the first."""
     counts, order = np.asarray(corpus.term_table.count), np.asarray(corpus.term_table.order)
-    return divide_names(_some(corpus.terms, order[counts[order] > 0]), first_words)
+    return divide_names(_pick_strings(corpus.terms, order[counts[order] > 0]), first_words)
 
 
 def list_hosts(corpus: Corpus, first_hosts: Sequence[bytes] = ()) -> list[Names]:
     """Return the sorted hosts of a shard's pages, divided as `list_terms` divides words."""
-    return divide_names(_some(corpus.hosts, np.arange(len(corpus.hosts))), first_hosts)
+    return divide_names(_pick_strings(corpus.hosts, np.arange(len(corpus.hosts))), first_hosts)
 
 
-def _some(strings: RaggedBytes, places: Array) -> Names:
+def _pick_strings(strings: RaggedBytes, places: Array) -> Names:
     return Names.of(strings[place] for place in places.tolist())
 
 

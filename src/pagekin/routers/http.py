@@ -62,7 +62,7 @@ class ServedService:
             self._cut[max_bytes] = whole, cut
         return self._cut[max_bytes][1]
 
-    async def timed(self, operation: str, answer: Coroutine[Any, Any, T]) -> T:
+    async def measure(self, operation: str, answer: Coroutine[Any, Any, T]) -> T:
         """Return a service's answer; record its time and status in the metrics."""
         started, status = time.perf_counter(), 500
         try:
@@ -138,7 +138,7 @@ def _post_route(path: str, operation: Operation) -> Any:
 
     async def handler(scope: Scope, data: JSONBody[operation.request]) -> operation.answer:  # type: ignore[name-defined]  # made by the table
         here = service_of(scope)
-        return await here.timed(operation.name, getattr(here.service, operation.name)(data))
+        return await here.measure(operation.name, getattr(here.service, operation.name)(data))
 
     handler.__name__, handler.__doc__ = f"post_{path[1:]}", operation.description
     return post(path, status_code=200, operation_id=f"{path[1:]}_by_post")(handler)
@@ -150,7 +150,7 @@ def _get_route(operation: Operation) -> Any:
     async def handler(request: HttpRequest) -> operation.answer:  # type: ignore[name-defined]  # made by the table
         here = service_of(request.scope)
         asked = operation.request_of(request.query_params)
-        return await here.timed(operation.name, getattr(here.service, operation.name)(asked))
+        return await here.measure(operation.name, getattr(here.service, operation.name)(asked))
 
     class DescribedOperation(OpenApiOperation):
         def __init__(self, **facts: Any) -> None:
@@ -179,7 +179,7 @@ async def answer_posted(here: ServedService, path: str, receive: Any, send: Any)
     name = PATHS[path]
     try:
         data = msgspec.json.decode(await _receive_body(receive), type=OPERATIONS[name].request)
-        answer = await here.timed(name, getattr(here.service, name)(data))
+        answer = await here.measure(name, getattr(here.service, name)(data))
         body = encode(answer)
         if isinstance(answer, Answer) and (bound := bound_of(name, data)).excess(body):
             body = encode(fit_answer(answer, bound))

@@ -114,7 +114,7 @@ class MountedRouters:
             return
         path = scope["path"]
         if not _is_host(scope):
-            await _refused(send, 400, b"this host cannot be")
+            await _refuse(send, 400, b"this host cannot be")
             return
         for prefix, served in self._at(*scope["server"]).items():
             if not prefix or path == prefix or path.startswith(prefix + "/"):
@@ -128,7 +128,7 @@ class MountedRouters:
                 await self._app(here, receive, send)
                 return
         if scope["type"] == "http":
-            await _refused(send, 404, b"no router is here")
+            await _refuse(send, 404, b"no router is here")
 
     def _at(self, host: str, port: int) -> Mapping[str, ServedService]:
         """Return the routers at an address, or at all addresses of the machine."""
@@ -155,7 +155,7 @@ def _is_host(scope: Any) -> bool:
     return found is not None and int(found[1] or 0) < 65_536
 
 
-async def _refused(send: Any, status: int, detail: bytes) -> None:
+async def _refuse(send: Any, status: int, detail: bytes) -> None:
     """Answer a request that is for no router."""
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": status, "headers": headers})

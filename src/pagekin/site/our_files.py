@@ -39,8 +39,8 @@ def site_files(settings: SiteSettings, pages: SitePages, name: str, progress: Pr
             topics if settings.topics else (),
             title,
             settings.search,
-            versioned("search.js"),
-            versioned("site.css"),
+            versioned_name("search.js"),
+            versioned_name("site.css"),
         )
     if settings.llms:
         ours[LLMS] = llms_text(pages, topics, title)
@@ -52,7 +52,7 @@ def static_file(name: str) -> bytes:
     return (files("pagekin.site") / "static" / name).read_bytes()
 
 
-def versioned(name: str) -> str:
+def versioned_name(name: str) -> str:
     """Return the name of a static file with a digest, so that browsers do not keep an old one."""
     return f"{name}?{hashlib.blake2b(static_file(name), digest_size=4).hexdigest()}"
 

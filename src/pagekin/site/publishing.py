@@ -23,7 +23,7 @@ from pagekin.site.our_files import (
     remove_empty,
     remove_files,
     site_files,
-    versioned,
+    versioned_name,
 )
 from pagekin.site.overview import related_files
 from pagekin.site.pages import RelatedLink, SitePages, related_lists
@@ -119,7 +119,7 @@ def _blocks(
     plan: SitePlan, pages: SitePages, lists: Mapping[int, list[RelatedLink]], ours: Mapping[str, bytes]
 ) -> Iterator[tuple[str, MakeBlock]]:
     """Yield each file with a function that makes the content of its marked block."""
-    style, script = versioned("site.css"), versioned("search.js") if plan.settings.search else ""
+    style, script = versioned_name("site.css"), versioned_name("search.js") if plan.settings.search else ""
     topics = f"{OUR_FOLDER}/index.html" if plan.settings.topics and f"{OUR_FOLDER}/index.html" in ours else ""
 
     def make(path: str, page: int, base: str) -> bytes:

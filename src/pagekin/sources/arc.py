@@ -13,7 +13,7 @@ from pagekin.sources.http import unix_time
 from pagekin.sources.items import BOMB, Item, Page, Skip, end_record
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import DAMAGED, GZIP_MAGIC, MAX_HEADER, TOO_LARGE, Opening, member_pieces, next_record
-from pagekin.sources.warc import READ_ERRORS, report_damage, resumed, too_much_in_all
+from pagekin.sources.warc import READ_ERRORS, report_damage, resumption_text, too_much_in_all
 
 # Version 1 has five fields, version 2 ten: address, IP, date, type, (...), length.
 _FIELDS = rb"([a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]*?) ([\w.:-]+) (\d{4,17}) ([^ \r\n]+)(?: [^ \r\n]+){0,5}? (\d{1,15})"
@@ -98,7 +98,7 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
             continue
         except BombError as error:
             resume = next_record(stream, position + 1, ARC)
-            yield Skip(BOMB, where, position, detail=f"{error}; {resumed(resume)}")
+            yield Skip(BOMB, where, position, detail=f"{error}; {resumption_text(resume)}")
             position = resume
             continue
         except _DamageError as error:

@@ -82,7 +82,7 @@ def read_warc(
         if bomb:
             position = next_record(stream, last + 1)
             html = any(isinstance(item, Page) for item in held)
-            yield Skip(BOMB, where, last, url, f"{bomb}; {resumed(position)}", html)
+            yield Skip(BOMB, where, last, url, f"{bomb}; {resumption_text(position)}", html)
             if position < 0:
                 yield size
                 return
@@ -121,7 +121,7 @@ def report_damage(held: list[Item], where: str, at: int, what: str, resume: int,
 
 def damage_skip(where: str, at: int, what: str, resume: int, html: bool = False) -> Skip:
     """Return a skip for damage at byte `at`; reading resumes at byte `resume`, or not at all for -1."""
-    return Skip("damaged record", where, at, detail=f"{what}; {resumed(resume)}", html=html)
+    return Skip("damaged record", where, at, detail=f"{what}; {resumption_text(resume)}", html=html)
 
 
 def too_much_in_all(limits: Limits) -> str:
@@ -129,7 +129,7 @@ def too_much_in_all(limits: Limits) -> str:
     return f"with all that was read before, it grows more than {limits.ratio} times"
 
 
-def resumed(resume: int) -> str:
+def resumption_text(resume: int) -> str:
     """Return text that says where reading resumes; -1 means nowhere."""
     return f"resumed at byte {resume:,}" if resume >= 0 else "nothing after it can be read"
 

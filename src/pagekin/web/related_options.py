@@ -57,7 +57,7 @@ def changed_options(options: RelatedOptions) -> dict[str, Any]:
 async def ask_related(here: ServedService, request: RelatedRequest) -> Answer:
     """Return related pages; for a page that cannot be compared, none and a note that says why."""
     try:
-        return await here.timed("related", here.service.related(request))
+        return await here.measure("related", here.service.related(request))
     except ServiceError as error:
         if error.status != 404:
             raise

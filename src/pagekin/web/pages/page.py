@@ -350,7 +350,7 @@ async def _page_of_network(
         parameters = {"url": url, **changed_options(options), "path": rest}
         at = service.children[names[1]].url.rstrip("/")
         return redirect(request, f"{at}/page?{urlencode(parameters)}")
-    answer = await here.timed("related", service.related(RelatedRequest(url=url[:2000], options=options)))
+    answer = await here.measure("related", service.related(RelatedRequest(url=url[:2000], options=options)))
     view = RoutedView(
         url=url, similar=why.similar_pages(answer.results, why.link_by_address, network=True), partial=list(answer.partial),
         asked=sum(one.leaf for one in answer.asked), options=options, note=answer.note,

@@ -122,7 +122,7 @@ class _ResultsPage:
         window = await ways[self.question.mode]()
         preset: Any = self.question.preset or "default"
         refine = RefineRequest(query=self.question.q, count=TERMS, preset=preset)
-        terms = await self.here.timed("refine", self.service.refine(refine))
+        terms = await self.here.measure("refine", self.service.refine(refine))
         similar = await self._similar([hit for hit in window.answer.results if hit.kind == "document"])
         if not self.service.leaf:
             return self._view(None, window, terms, similar)
@@ -133,7 +133,7 @@ class _ResultsPage:
     async def _search(self) -> _Window:
         """Return one page of matching documents."""
         question, first = self.question, A_PAGE * (self.question.page - 1)
-        answer = await self.here.timed(
+        answer = await self.here.measure(
             "search",
             self.service.search(
                 SearchRequest(query=question.q, first=first, limit=A_PAGE, filters=question.filters(), ask=question.ask)
@@ -163,7 +163,7 @@ class _ResultsPage:
                 query=question.q, items=as_items(chosen.results), limit=GROUPS_A_PAGE * MOST_OF_EACH, each=each,
                 filters=question.filters(),
             )  # fmt: skip
-            answer = await self.here.timed("expand", self.service.expand(request))
+            answer = await self.here.measure("expand", self.service.expand(request))
             answer = msgspec.structs.replace(answer, skipped=(*chosen.skipped, *answer.skipped))
         places: dict[Any, list[int]] = {}
         for place, hit in enumerate(answer.results):
@@ -177,7 +177,7 @@ class _ResultsPage:
 
     async def _select_window(self, first: int, limit: int) -> Answer:
         request = SelectRequest(query=self.question.q, first=first, limit=limit, filters=self.question.filters())
-        return await self.here.timed("select", self.service.select(request))
+        return await self.here.measure("select", self.service.select(request))
 
     async def _count_documents(self) -> int:
         """Return the number of matching documents in all topics; 0 for a network, which would have to ask everyone."""
@@ -195,7 +195,7 @@ class _ResultsPage:
         if not documents:
             return ()
         request = SuggestRequest(query=self.question.q, limit=SIMILAR)
-        return (await self.here.timed("suggest", self.service.suggest(request))).results
+        return (await self.here.measure("suggest", self.service.suggest(request))).results
 
     # -- what the page shows ----------------------------------------------------------------------------------------------
 
