@@ -17,8 +17,6 @@ from pagekin.hypertext import (
     ReadPlan,
     ShardCorpora,
     close_ranges,
-    cut_corpus,
-    cut_pages,
     divide_part,
     find_starts,
     measure_chosen,
@@ -49,6 +47,7 @@ from pagekin.sources import (
     read_unit,
 )
 from pagekin.store import Kin, KinWriter, Names, open_kin
+from tests.cutting import cut_corpus, cut_pages
 
 from .sharded_merge import MergedShards, ShardMergeJob
 from .shuffling import ShufflingEngine

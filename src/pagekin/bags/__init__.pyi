@@ -15,7 +15,6 @@ from .copies import (
     fold_copies,
     has_sketches,
 )
-from .cutting import BagCut, cut_bags, find_bag_cut
 from .delta import NOWHERE, BaseReader, ReplacedColumns, make_delta_bags, touched_targets
 from .display_words import (
     DisplayWords,
@@ -97,7 +96,6 @@ __all__ = [
     "PRESETS",
     "SKETCH_PLACES",
     "STOP_WORDS",
-    "BagCut",
     "BagMatrix",
     "BagWorkshop",
     "Bags",
@@ -147,7 +145,6 @@ __all__ = [
     "count_frequencies",
     "count_outlinks",
     "count_words",
-    "cut_bags",
     "divide_frequencies",
     "divide_links",
     "divide_tally",
@@ -156,7 +153,6 @@ __all__ = [
     "emit_visits",
     "epoch_identity",
     "epoch_part",
-    "find_bag_cut",
     "find_captured",
     "find_links",
     "fold_copies",

@@ -1,4 +1,4 @@
-"""Choose where shards begin from sums over ranges of addresses; the result is the same as that of `cut_pages`.
+"""Choose where shards begin from sums over ranges of addresses; shards have about equal numbers of words.
 
 Work rises from page to page. Each shard but the first begins at the first address before which there is as much work as its
 share asks for.
@@ -15,6 +15,17 @@ from pagekin.store import Array, Names
 
 PAGE_WORK = 64
 """The work of a page, in words, besides its words."""
+
+
+class Cut(NamedTuple):
+    """A range of a collection's pages and addresses, as they are numbered in the whole."""
+
+    first_page: int
+    last_page: int
+    """Beyond the last page."""
+    first_url: int
+    last_url: int
+    """Beyond the last address."""
 
 
 class RangeSize(NamedTuple):

@@ -28,12 +28,12 @@ from pagekin.hypertext.choosing import (
     join_chosen,
 )
 from pagekin.hypertext.corpus import Corpus
-from pagekin.hypertext.cutting import Cut
 from pagekin.hypertext.letters import Letter, Ranges, Round
 from pagekin.hypertext.merge import count_records
 from pagekin.hypertext.part_records import divide_part, read_part, sum_abouts, write_part
 from pagekin.hypertext.shard_bounds import (
     ClosedRanges,
+    Cut,
     Starts,
     find_starts,
     measure_chosen,

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext.corpus import Corpus
+from pagekin.hypertext import Corpus, Cut
 from pagekin.hypertext.merge import invert_anchors, put_strings
 from pagekin.hypertext.streams import RARE, decode_words
 from pagekin.hypertext.string_lists import gather_pieces
@@ -18,17 +18,6 @@ _SHARED_FACTS = (
     "all_captures", "content", "exclude", "language_codes", "limits", "max_per_host", "obey", "pagekin", "parser", "sources"
 )  # fmt: skip
 """Facts that a cut shares with the whole; others are counts, and its own."""
-
-
-class Cut(NamedTuple):
-    """A range of a collection's pages and addresses, as they are numbered in the whole."""
-
-    first_page: int
-    last_page: int
-    """Beyond the last page."""
-    first_url: int
-    last_url: int
-    """Beyond the last address."""
 
 
 @dataclass(frozen=True)

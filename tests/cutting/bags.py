@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.bags import Bags
+from pagekin.bags import Bags, LinkColumns
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
-from pagekin.bags.graph import LinkColumns
-from pagekin.hypertext import Cut, CutNumbers, PageColumns
+from pagekin.hypertext import Cut, PageColumns
 from pagekin.store import Array, Kin, KinWriter, batch_ranges, smallest_uint
+
+from .corpus import CutNumbers
 
 _STEP = 1 << 22
 _WHOLE = ("bags", "own_pages", "own_words")
