@@ -136,12 +136,12 @@ def compare_words(count: int) -> Iterator[tuple[Any, ...]]:
 
 def sorting(words: list[bytes]) -> Callable[[], object]:
     """Return the work of sorting words."""
-    from pagekin.hypertext.part import _PADDING, _sorted
+    from pagekin.hypertext.part import _PADDING, _sort_strings
     from pagekin.store import pack_strings
 
     packed = pack_strings([*words, _PADDING])
-    _sorted(*pack_strings([b"warm", b"up", _PADDING]))
-    return lambda: _sorted(*packed)
+    _sort_strings(*pack_strings([b"warm", b"up", _PADDING]))
+    return lambda: _sort_strings(*packed)
 
 
 def posting(words: list[bytes]) -> Callable[[], object]:

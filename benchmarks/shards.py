@@ -10,6 +10,7 @@ the addresses of its first ten, their scores and the number of matches are.
 
 import argparse
 import random
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -19,9 +20,12 @@ from typing import Any
 
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from tests.cutting import shard_collection
+
 from growth import row
 from pagekin.collection import Answer, RelatedOptions, RelatedRequest, SearchRequest, ServiceError, walk
-from pagekin.engines import shard_collection
 from pagekin.hypertext import Corpus
 from pagekin.routers import LeafService, open_collection
 from pagekin.text import QueryError

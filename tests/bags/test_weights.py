@@ -14,7 +14,7 @@ from pagekin.bags.weights import (
     distance_weights,
     frequency_weights,
     lead_weights,
-    normalised,
+    normalise,
     scaled_frequencies,
     whole_units,
 )
@@ -165,7 +165,7 @@ def test_scaled_frequencies_by_hand() -> None:
 @given(some.lists(some.lists(some.floats(1e-6, 1e6), min_size=1, max_size=9), min_size=1, max_size=6))
 def test_each_bag_is_divided_by_its_own_sum(bags: list[list[float]]) -> None:
     offsets = np.cumsum([0, *map(len, bags)])
-    shares = normalised(np.concatenate(bags), offsets)
+    shares = normalise(np.concatenate(bags), offsets)
     assert shares.dtype == np.float32
     for bag, (start, end) in zip(bags, pairwise(offsets), strict=True):
         assert shares[start:end] == pytest.approx(np.array(bag) / sum(bag), rel=1e-6)
@@ -173,8 +173,8 @@ def test_each_bag_is_divided_by_its_own_sum(bags: list[list[float]]) -> None:
 
 def test_a_bag_whose_weights_vanish_holds_its_terms_alike() -> None:
     weights = np.array([3.0, 1.0, 0.0, 0.0, 0.0, 1e-300, 2.0])
-    assert normalised(weights, np.array([0, 2, 4, 6, 7])).tolist() == [0.75, 0.25, 0.5, 0.5, 0.5, 0.5, 1.0]
-    assert normalised(np.zeros(0), np.array([0])).tolist() == []
+    assert normalise(weights, np.array([0, 2, 4, 6, 7])).tolist() == [0.75, 0.25, 0.5, 0.5, 0.5, 0.5, 1.0]
+    assert normalise(np.zeros(0), np.array([0])).tolist() == []
 
 
 def test_vanished_weights_are_met_in_practice(some_pages: Corpus) -> None:

@@ -67,6 +67,44 @@ def test_pages_are_about_their_heaviest_words(monkeypatch: pytest.MonkeyPatch, t
         assert [made.words[term].decode() for term in terms] == [corpus.word(int(shown[term])) for term in expected]
 
 
+def test_words_of_a_template_are_known_but_not_offered() -> None:
+    """Pages say what they are about again and again; a word that stands once on each of many is a label of their template."""
+    subjects = ("granite", "slate", "marble", "chalk")
+    pages = {
+        f"http://site.example/{subject}/{number}": f"<p>Hardness {' '.join([f'{subject} and {subject}s'] * 3)} quarry {number}"
+        for subject in subjects
+        for number in range(8)
+    }
+    pages |= {f"{url}/more": "<p>quarry quarry quarry stone stone stone" for url in list(pages)[:8]}
+    corpus = read_web(pages)
+    topics = PageTopics.of(corpus, phrases=True)
+    assert topics.offered is not None
+    offered = {word.decode() for word, may in zip(topics.words, topics.offered, strict=True) if may}
+    assert {*subjects, "stone"} <= offered
+    assert "hardness" not in offered
+    made = PageThesaurus(topics)
+    assert len(made.pages([made.find("hardness")])) == 32
+    granite = made.cooccurrences(made.pages([made.find("granites")]), [made.find("granites")])
+    assert granite.pages == 8
+    assert "hardness" not in granite.words
+    assert not any("hardness" in made.words_of(page) for page in range(len(corpus)))
+    half = topics.cut(0, 20)
+    assert half.offered is not None
+    assert not dict(zip(half.words, half.offered.tolist(), strict=True))[b"hardness"]
+    # As in 1996, and where pages are too short to repeat a word, all are offered.
+    assert PageTopics.of(corpus).offered is None
+    short = PageTopics.of(read_web(web()), phrases=True).offered
+    assert short is not None
+    assert short.all()
+
+
+def test_stop_words_do_not_hide_what_pages_are_about(corpus: Corpus) -> None:
+    made = PageThesaurus.of(corpus)
+    assert made.known(["the", "granite"]) == ([made.find("granite")], True)
+    assert made.known(["granite", "unheard"]) == ([made.find("granite")], False)
+    assert made.known(["the"]) == ([], False)
+
+
 def test_several_terms_are_asked_together(corpus: Corpus) -> None:
     made = PageThesaurus.of(corpus)
     both = made.suggest([made.find("rock"), made.find("granite")])

@@ -7,7 +7,15 @@ import pytest
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings, Cooccurrences, PageTopics, Suggestions
-from pagekin.collection import Collection, RefineRequest, SearchRequest, SuggestRequest, parse_query, without_own_words
+from pagekin.collection import (
+    Collection,
+    RefineRequest,
+    SearchRequest,
+    SuggestRequest,
+    parse_query,
+    suggestion,
+    without_own_words,
+)
 from pagekin.collection.refinement import AddedTerms
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
@@ -82,6 +90,18 @@ def test_documents_are_like_the_hits_that_are_about_the_query(collection: Collec
     assert not any("/birds/" in hit.url for hit in found)
 
 
+def test_hits_that_people_see_are_not_suggested_later_ones_are(
+    collection: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def suggested() -> set[str]:
+        return {hit.url for hit in collection.suggest(SuggestRequest(query="gravity", limit=20)).results}
+
+    hits = {hit.url for hit in collection.search(SearchRequest(query="gravity", limit=30)).results}
+    assert not suggested() & hits
+    monkeypatch.setattr(suggestion, "_SEEN", 2)
+    assert suggested() & hits
+
+
 def test_forms_of_one_word_are_suggested_once() -> None:
     words = ("infect", "infected", "infection", "fever")
     counts = Cooccurrences(10, 100, words, np.array([5, 5, 4, 6]), np.array([12, 14, 20, 30]))
@@ -91,6 +111,31 @@ def test_forms_of_one_word_are_suggested_once() -> None:
         "infected",
         "fever",
     }  # a form that hardly goes with the question does not stand for it
+
+
+def test_a_word_is_offered_in_the_number_that_is_more_common() -> None:
+    words = ("treatment", "treatments", "parasites", "gas", "gases")
+    counts = Cooccurrences(10, 100, words, np.array([1, 4, 3, 3, 2]), np.array([24, 12, 5, 9, 30]))
+    assert set(counts.merge_forms().words) == {
+        "treatment",
+        "parasites",
+        "gas",
+        "gases",
+    }  # gas and gases differ in their stems
+
+
+def test_what_few_pages_have_in_common_is_not_collocated() -> None:
+    words = ("pyramid", "throne")
+    counts = Cooccurrences(12, 1000, words, np.array([2, 3]), np.array([15, 15]))
+    assert counts.suggest().collocated == ("throne",)
+    few = Cooccurrences(5, 1000, words, np.array([2, 3]), np.array([20, 20]))
+    assert set(few.suggest().broader + few.suggest().collocated) == {"pyramid", "throne"}
+
+
+def test_numbers_and_units_are_not_offered() -> None:
+    junk = ("12th", "11am", "1990s", "km²", "δ", "metres")
+    found = Suggestions(9, (*junk, "lava", "3d"), junk, junk)
+    assert without_own_words(lambda _count: found, parse_query("volcano"), 8) == Suggestions(9, ("lava", "3d"), (), ())
 
 
 def test_lists_hold_no_word_twice_and_none_of_the_query() -> None:

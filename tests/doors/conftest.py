@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from pagekin.collection import Service
-from pagekin.engines import shard_collection
 from pagekin.routers import Place, Router, open_collection
 from pagekin.routers.warm import warm
 from pagekin.web import web_app
 from tests.bags.webs import record
+from tests.cutting import shard_collection
 from tests.routers.webs import Running, Web, ask, build_leaf, eager, free_ports, host_records
 
 from .doors import Door, doors_to

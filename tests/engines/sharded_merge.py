@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin import hypertext
-from pagekin.hypertext import Captures, Chosen, Letter, Ranges, Round, ShardNames
+from pagekin.hypertext import Captures, ChosenPages, Letter, Ranges, Round, ShardNames
 from pagekin.store import KinWriter, Names, Workspace, join_names, open_kin
 
 from .shuffling import Attempt, ShufflingEngine
@@ -113,7 +113,7 @@ class ShardMergeJob:
             done = ends.pop()
         return [states[number] for number in range(count)]
 
-    def _choose(self, slices: Sequence[bytes]) -> list[Chosen]:
+    def _choose(self, slices: Sequence[bytes]) -> list[ChosenPages]:
         def list_captures(part: Path) -> Any:
             return lambda _attempt: hypertext.divide_captures(
                 hypertext.list_captures(hypertext.read_part(part)), slices
@@ -134,7 +134,7 @@ class ShardMergeJob:
             for own, state in zip(captures, states, strict=True)
         ]
 
-    def _find_starts(self, chosen: list[Chosen], shards: int) -> hypertext.Starts:
+    def _find_starts(self, chosen: list[ChosenPages], shards: int) -> hypertext.Starts:
         sizes = [hypertext.measure_chosen(one) for one in chosen]
         shares = hypertext.share_work(hypertext.sum_sizes(sizes), shards)
         while True:
@@ -162,7 +162,7 @@ class ShardMergeJob:
         }
 
     def _find_names(
-        self, parts: Mapping[int, list[Path]], chosen: list[Chosen], firsts: list[bytes]
+        self, parts: Mapping[int, list[Path]], chosen: list[ChosenPages], firsts: list[bytes]
     ) -> tuple[dict[int, Names], list[ShardNames]]:
         def list_links(shard: int) -> Any:
             return lambda attempt: hypertext.list_links(

@@ -11,7 +11,7 @@ import pytest
 from pagekin.hypertext.aliases import (
     Moves,
     Records,
-    Settled,
+    SettledRecords,
     choose_pages,
     judge_claims,
     lead_on,
@@ -95,7 +95,7 @@ class DividedAliases:
             return Moves(names(list(sources)), names(list(targets)), np.array(dates, np.int64))
 
         divided = zip(*(map(moves, self.split(rows)) for rows in (pages, redirects, revisits, gone)), strict=True)
-        settled: list[Settled] = []
+        settled: list[SettledRecords] = []
         named: list[Moves] = []
         for captured, *others in divided:
             settled.append(settle_pages(captured.sources, captured.dates, *others))

@@ -11,14 +11,12 @@ import pytest
 from pagekin.bags import Strategy
 from pagekin.engines import build_shards
 from pagekin.hypertext import (
-    Chosen,
+    ChosenPages,
     Corpus,
     Cut,
     ReadPlan,
     ShardCorpora,
     close_ranges,
-    cut_corpus,
-    cut_pages,
     divide_part,
     find_starts,
     measure_chosen,
@@ -49,6 +47,7 @@ from pagekin.sources import (
     read_unit,
 )
 from pagekin.store import Kin, KinWriter, Names, open_kin
+from tests.cutting import cut_corpus, cut_pages
 
 from .sharded_merge import MergedShards, ShardMergeJob
 from .shuffling import ShufflingEngine
@@ -209,7 +208,7 @@ def test_shards_begin_at_no_address_that_is_closed(demo_kin: Path) -> None:
     corpus, rng = Corpus.open(demo_kin), random.Random(1)
     addresses = [corpus.page_url(page).encode() for page in range(len(corpus))]
     tokens, nothing = np.diff(np.asarray(corpus.pages.tokens, np.int64)), Names.of([])
-    chosen = Chosen(
+    chosen = ChosenPages(
         Names.of(addresses), np.ones(len(addresses), np.int64), tokens, nothing, nothing, np.zeros(4, np.int64),
         np.asarray(0),
     )  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from pagekin.bags import Strategy, choose_strategy
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import BuildRecipe, build_here, corpus_stages, shard_collection, shard_plan
+from pagekin.engines import BuildRecipe, build_here, corpus_stages, shard_plan
 from pagekin.engines.job_folder import JobFolder
 from pagekin.engines.shard_plan import read_here, run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
@@ -19,6 +19,7 @@ from pagekin.hypertext import ReadPlan, shard_folders
 from pagekin.store import KinError, KinWriter, Storage, open_kin
 from tests.bags.test_order import all_records, make_web
 from tests.bags.webs import record
+from tests.cutting import shard_collection
 
 from .collections import files_of
 from .test_stages import index_web

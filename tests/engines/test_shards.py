@@ -18,7 +18,6 @@ from pagekin.engines import (
     check_shards,
     local_shards,
     needs,
-    shard_collection,
 )
 from pagekin.hypertext import Corpus, ReadPlan, check_corpus, shard_folders
 from pagekin.labels import check_stored_label, read_label
@@ -26,6 +25,7 @@ from pagekin.similarity import check_index
 from pagekin.store import SHARDS, Kin, KinError, MemoryBudget, RaggedBytes, open_kin
 from pagekin.text import check_text
 from tests.clusters.conference import BASE_URL, write_site
+from tests.cutting import shard_collection
 
 SHARD_COUNT = 5
 

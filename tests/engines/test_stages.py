@@ -14,10 +14,11 @@ from hypothesis import strategies as some
 from pagekin.bags import Strategy, build, choose_strategy, count_frequencies, judge_links, make_vocabulary
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw
-from pagekin.hypertext import Corpus, Cut, ReadPlan, cut_corpus, read_sources
+from pagekin.hypertext import Corpus, Cut, ReadPlan, read_sources
 from pagekin.store import KinWriter, no_progress, open_kin
 from tests.bags.test_order import WORDS, all_records, make_web
 from tests.bags.webs import make, moved, read_records, record
+from tests.cutting import cut_corpus
 
 from .sharded_bags import MadeShards, ShardedJob
 from .shuffling import ShufflingEngine

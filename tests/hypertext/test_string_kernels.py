@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pagekin.hypertext import string_lists
-from pagekin.hypertext.part import _PADDING, _coded, _sorted
+from pagekin.hypertext.part import _PADDING, _code, _sort_strings
 from pagekin.store import MemoryBudget, Workspace, pack_strings
 from tests.hypertext.coders import encode_gaps
 
@@ -24,7 +24,7 @@ def unpack(data: Any, ends: Any) -> list[bytes]:
 @settings(deadline=None)
 @given(strings)
 def test_strings_are_sorted_as_python_sorts_them(given_strings: list[bytes]) -> None:
-    (data, bounds), places = _sorted(*pack_strings([*given_strings, _PADDING]))
+    (data, bounds), places = _sort_strings(*pack_strings([*given_strings, _PADDING]))
     wanted = sorted(set(given_strings))
     assert unpack(data, bounds[1:]) == wanted
     assert places.tolist() == [wanted.index(string) for string in given_strings]
@@ -46,7 +46,7 @@ def test_sorted_lists_are_merged_as_one_set_in_any_number_of_levels(
             room = Workspace(Path(name), MemoryBudget(memory))
             parts = []
             for number, some in enumerate(lists):
-                (data, bounds), _ = _sorted(*pack_strings([*some, _PADDING]))
+                (data, bounds), _ = _sort_strings(*pack_strings([*some, _PADDING]))
                 part = string_lists.StringList(
                     Path(name) / f"{number}.bytes", Path(name) / f"{number}.offsets",
                     room.empty(len(bounds) - 1, np.uint32),
@@ -77,7 +77,7 @@ def test_gaps_of_many_pages_are_coded_as_one_page_after_another(pages: list[list
     pages = [sorted(page, key=lambda pair: pair[0]) for page in pages]
     values = np.array([p << 8 | k for page in pages for p, k in page], dtype=np.int64)
     ends = np.cumsum([len(page) for page in pages], dtype=np.int64)
-    gaps, kinds, page_ends = _coded(values, 8, ends, with_kinds=True)
+    gaps, kinds, page_ends = _code(values, 8, ends, with_kinds=True)
     for number, page in enumerate(pages):
         coded, last = encode_gaps(np.array([p for p, _ in page], dtype=np.int64))
         wanted = np.zeros(len(coded), dtype=np.uint8)

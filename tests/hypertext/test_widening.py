@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.hypertext import Corpus, Cut, check_corpus, cut_corpus, widen_corpus
+from pagekin.hypertext import Corpus, Cut, check_corpus, widen_corpus
 from pagekin.store import KinWriter
 from tests.bags.test_order import all_records, make_web
 from tests.bags.webs import read_records
+from tests.cutting import cut_corpus
 
 
 def cut_of(corpus: Corpus, cut: Cut, more_urls: np.ndarray, more_terms: np.ndarray) -> Corpus:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import stem_of_word
-from pagekin.clusters import Cooccurrences, PageThesaurus, PageTopics, is_furniture
+from pagekin.clusters import Cooccurrences, PageThesaurus, PageTopics, is_count, is_furniture, numbers_of
 from pagekin.collection import MOST_COOCCURRENCES, CooccurrenceCounts, LabelThesaurus, decode_counts, encode_counts
 from pagekin.hypertext import Corpus
 from pagekin.labels import label_from_json
@@ -41,14 +41,25 @@ class Counted:
         return Counted(self.pages, self.documents, *(Counter({w: c[w] for w in words}) for c in (self.both, self.df)))
 
     def one_form_each(self) -> "Counted":
-        """Keep of each word the form that most pages are about, of those that go with the query half as often as the best."""
+        """Keep of each word the form that most pages are about, of those that go with the query half as often as the best.
+
+        It is called by its plural or singular, whichever more pages are about.
+        """
         chosen: dict[str, str] = {}
         for stem in {stem_of_word(word) for word in self.both}:
             forms = [word for word in self.both if stem_of_word(word) == stem]
             often = max(self.both[word] for word in forms)
             chosen[stem] = max((word for word in forms if 2 * self.both[word] >= often), key=lambda word: self.df[word])
         kept = [word for word in self.both if word in chosen.values()]
-        return Counted(self.pages, self.documents, *(Counter({w: c[w] for w in kept}) for c in (self.both, self.df)))
+        called = {
+            word: max(
+                (one for one in numbers_of(word) if one in self.both and stem_of_word(one) == stem_of_word(word)),
+                key=lambda one: (self.df[one], one == word),
+            )
+            for word in kept
+        }
+        counts = (Counter({called[w]: c[w] for w in kept}) for c in (self.both, self.df))
+        return Counted(self.pages, self.documents, *counts)
 
     def lists(self, count: int) -> dict[str, list[str]]:
         values: dict[str, dict[str, float]] = {"collocated": {}, "broader": {}, "narrower": {}}
@@ -61,7 +72,7 @@ class Counted:
                 values["narrower"][word] = both * both / df
             elif share >= 0.25 and df > 1.5 * self.pages and lift > 1.5:
                 values["broader"][word] = share * math.log(lift)
-            elif lift > 1:
+            elif lift > 1 and both >= min(3, self.pages // 2):
                 values["collocated"][word] = share * math.log(lift)
         return {
             kind: sorted(some, key=lambda word: (-round(some[word], 9), word))[:count] for kind, some in values.items()
@@ -69,10 +80,11 @@ class Counted:
 
 
 def words_of(corpus: Corpus) -> list[set[str]]:
-    """What each page is about."""
+    """What each page is about, of that what may be suggested with a star before it."""
     about = PageTopics.read(corpus.kin)
     assert about is not None
-    shown = [word.decode() for word in about.words]
+    assert about.offered is not None
+    shown = [("*" if offered else "") + word.decode() for word, offered in zip(about.words, about.offered, strict=True)]
     ends = about.offsets.tolist()
     return [{shown[term] for term in about.terms[first:last].tolist()} for first, last in pairwise(ends)]
 
@@ -89,13 +101,20 @@ def counted(web: Web, collections: dict[str, Path], name: str, query: str) -> Co
     shown = [word.decode() for word in PageTopics.of(corpus).words]
     asked = [word for word in query.split() if word not in ("OR", "NOT")]
     own = {shown[number] for word in asked if (number := thesaurus.find(word)) >= 0}
-    chosen = [page for page in pages if own <= page] if len(own) == len(asked) else []
+    plain = [{word.lstrip("*") for word in page} for page in pages]
+    chosen = [
+        page for page, words in zip(pages, plain, strict=True) if all({*numbers_of(word)} & words for word in own)
+    ]
+    if len(own) < len(asked):
+        chosen = []
     if not chosen:
         numbers = {corpus.page_url(page): page for page in range(len(corpus))}
-        chosen = [pages[numbers[url]] for url in searched_in(TextIndex.open(corpus), query)]
+        scores = searched_in(TextIndex.open(corpus), query)
+        good = [url for place, url in enumerate(scores) if place < 5 or 2 * scores[url] >= max(scores.values())]
+        chosen = [pages[numbers[url]] for url in good]
     found = Counted(len(chosen), len(pages))
-    found.both = Counter(word for page in chosen for word in page if word not in own)
-    df = Counter(word for page in pages for word in page)
+    found.both = Counter(word[1:] for page in chosen for word in page if word[0] == "*" and word[1:] not in own)
+    df = Counter(word.lstrip("*") for page in pages for word in page)
     found.df = Counter({word: df[word] for word in found.both})
     return found
 
@@ -110,7 +129,8 @@ def fitting_words(true: Counted, query: str) -> dict[str, list[str]]:
         for word in lists[kind]:
             forms = {form_of(part) for part in word.split()}
             key = forms if len(forms) == 1 else {word}
-            if len(fitting[kind]) < 12 and not (forms <= seen or key <= seen or is_furniture(word)):
+            useless = forms <= seen or key <= seen or is_furniture(word) or is_count(word)
+            if len(fitting[kind]) < 12 and not useless:
                 fitting[kind].append(word)
                 seen |= key
     return fitting

@@ -7,9 +7,9 @@ import msgspec
 import pytest
 
 from pagekin.collection import Answer, Bag, Collection, RelatedRequest, ReloadingCollection
-from pagekin.engines import shard_collection
 from pagekin.routers import Router, ShardedCollection
 from pagekin.routers.travelling_bags import mean_bag
+from tests.cutting import shard_collection
 from tests.doors.conftest import harbour_pages
 from tests.routers.webs import build_leaf, eager
 

@@ -11,13 +11,14 @@ import pytest
 import pagekin
 from pagekin.bags import Strategy
 from pagekin.collection import Answer, Hit, RelatedRequest, ServiceError
-from pagekin.engines import build_collection, shard_collection
+from pagekin.engines import build_collection
 from pagekin.hypertext import Corpus, ReadPlan, shard_folders
 from pagekin.index import PageIndex
 from pagekin.routers import ShardedCollection
 from pagekin.similarity import RelatedIndex, all_neighbours
 from pagekin.similarity.options import RankingOptions
 from pagekin.store import KinError, open_kin
+from tests.cutting import shard_collection
 from tests.doors.conftest import copied_pages, harbour_pages
 from tests.routers.webs import build_leaf
 

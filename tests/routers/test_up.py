@@ -19,7 +19,7 @@ from pagekin.cli.app import BAD_INPUT, app, load_verbs
 from pagekin.collection import ServiceError
 from pagekin.routers import Network, choose_nodes
 from pagekin.routers.network import Node, Settings
-from pagekin.routers.others import Others, Tell
+from pagekin.routers.process_group import ProcessGroup, Tell
 from pagekin.routers.up import share
 
 from .webs import ask, free_ports, get, urls_of, wait_for
@@ -284,17 +284,20 @@ def _listens(tell: Tell, nodes: int) -> None:
 
 def test_one_that_cannot_start_ends_all_with_its_reason() -> None:
     lines: list[str] = []
-    with Others(_cannot, [("the port is taken",)], lines.append) as others:
+    with ProcessGroup(_cannot, [("the port is taken",)], lines.append) as others:
         with pytest.raises(ServiceError, match=r"^the port is taken$"):
             others.until_ready()
         assert lines == ["it begins"]
-    with Others(_dies, [()], lines.append) as others, pytest.raises(ServiceError, match=r"before it was ready .*7"):
+    with (
+        ProcessGroup(_dies, [()], lines.append) as others,
+        pytest.raises(ServiceError, match=r"before it was ready .*7"),
+    ):
         others.until_ready()
     assert lines == ["it begins"]
 
 
 def test_all_are_waited_for_and_end_with_this_one() -> None:
-    with Others(_listens, [(2,), (3,)]) as others:
+    with ProcessGroup(_listens, [(2,), (3,)]) as others:
         others.until_ready()
         assert (others.count, others.ill) == (5, 2)
         processes = [one.process for one in others._running]

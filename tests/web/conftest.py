@@ -9,7 +9,7 @@ from litestar.testing import TestClient
 
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import web_app
 from pagekin.web.collection_view import CollectionView
 from tests.bags.webs import record
@@ -56,7 +56,7 @@ def demo(demo_collection: Path) -> ReloadingCollection:
 @pytest.fixture
 def client(demo_collection: Path) -> Iterator[TestClient[Any]]:
     """Asks the demo web's pages without a network."""
-    app: Any = Mounted({Place("testserver.local", 80): ReloadingCollection("demo", demo_collection)}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): ReloadingCollection("demo", demo_collection)}, web_app())
     with TestClient(app) as made:
         yield made
 
@@ -140,6 +140,6 @@ def collection(leaf: ReloadingCollection) -> CollectionView:
 @pytest.fixture(scope="module")
 def asked(leaf: ReloadingCollection) -> Iterator[Any]:
     """A client of that leaf's site."""
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as made:
         yield made

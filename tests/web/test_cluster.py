@@ -19,7 +19,7 @@ from pagekin.engines import label_collection
 from pagekin.labels import AddedTerm, ContentLabel
 from pagekin.labels.model import Term, pack_terms
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import web_app
 from pagekin.web.pages.cluster import cluster_view, label_view, term_rows
 from tests.routers.webs import request, wait_for
@@ -124,7 +124,7 @@ def test_added_terms_are_told_and_do_no_harm(demo_collection: Path, tmp_path: Pa
     label_collection(path, [AddedTerm("text", "literature", "operator"), AddedTerm("title", evil, "thesaurus")])
     leaf = ReloadingCollection("added", path)
     assert set(label_view(leaf).added) == {("text", "literature", "operator"), ("title", evil, "thesaurus")}
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as client:
         found = client.get("/cluster", headers=HTML)
     assert harm(found.content) == []

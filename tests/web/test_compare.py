@@ -10,7 +10,7 @@ from litestar.testing import TestClient
 
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import web_app
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.compare import MOST, CompareView
@@ -39,7 +39,9 @@ def fruit(leaf: ReloadingCollection) -> CollectionView:
 
 @pytest.fixture(scope="module")
 def asked(leaf: ReloadingCollection) -> Iterator[Client]:
-    app: Any = Mounted({Place("testserver.local", 80): leaf, Place("testserver.local", 80, "/below/"): leaf}, web_app())
+    app: Any = MountedRouters(
+        {Place("testserver.local", 80): leaf, Place("testserver.local", 80, "/below/"): leaf}, web_app()
+    )
     with TestClient(app) as made:
         made.follow_redirects = False
         yield made

@@ -9,7 +9,7 @@ from litestar.testing import TestClient
 
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import web_app
 from tests.bags.webs import record
 from tests.engines.living import archive, build, update
@@ -40,7 +40,7 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> ReloadingCollection:
 
 @pytest.fixture(scope="module")
 def asked(leaf: ReloadingCollection) -> Iterator[TestClient[Any]]:
-    with TestClient(Mounted({Place("testserver.local", 80): leaf}, web_app())) as client:
+    with TestClient(MountedRouters({Place("testserver.local", 80): leaf}, web_app())) as client:
         yield client
 
 

@@ -16,7 +16,7 @@ from pagekin.collection import ReloadingCollection
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import addresses as to
 from pagekin.web import web_app
 from tests.bags.webs import record
@@ -58,7 +58,7 @@ def built(path: Path, pages: dict[str, str], clusters: bool = True, text: bool =
 
 @contextmanager
 def asked_of(path: Path) -> Iterator[Any]:
-    app: Any = Mounted({Place("testserver.local", 80): ReloadingCollection(path.stem, path)}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): ReloadingCollection(path.stem, path)}, web_app())
     with TestClient(app) as made:
         yield made
 
@@ -157,7 +157,7 @@ def test_without_clusters_or_search_it_is_said_what_to_do(tmp_path: Path) -> Non
         ({"text": False}, "/find?q=granite", "pagekin index"),
     ):
         path = built(tmp_path / f"{said[-5:]}.kin", UNLINKED, **options)
-        app: Any = Mounted({Place("testserver.local", 80): ReloadingCollection("some", path)}, web_app())
+        app: Any = MountedRouters({Place("testserver.local", 80): ReloadingCollection("some", path)}, web_app())
         with TestClient(app, raise_server_exceptions=False) as client:
             answer = client.get(page, headers=HTML)
             assert answer.status_code >= 400 and f"{said} {path.name}" in Parsed(answer.text).text
@@ -166,7 +166,7 @@ def test_without_clusters_or_search_it_is_said_what_to_do(tmp_path: Path) -> Non
 def test_without_an_index_of_similar_pages_the_rest_is_shown(sites: dict[str, Path]) -> None:
     leaf = ReloadingCollection("plain", sites["unlinked"])
     leaf.collection.corpus.facts.pop("index")
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as client:
         for path in kinds_of_pages(UNLINKED):
             answer = client.get(path, headers=HTML)

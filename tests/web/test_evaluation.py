@@ -25,7 +25,7 @@ from pagekin.collection import (
 )
 from pagekin.evaluation import store_evaluation
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.store import KinError, KinWriter, check_files, open_kin
 from pagekin.web import web_app
 from pagekin.web.pages.evaluation import BAR, bars
@@ -75,7 +75,7 @@ def run(*arguments: object) -> Any:
 
 
 def client_of(path: Path, name: str = "small") -> TestClient[Any]:
-    mounted: Any = Mounted({Place("testserver.local", 80): ReloadingCollection(name, path)}, web_app())
+    mounted: Any = MountedRouters({Place("testserver.local", 80): ReloadingCollection(name, path)}, web_app())
     return TestClient(mounted)
 
 
@@ -252,7 +252,7 @@ def test_keeping_leaves_all_else_as_it_was(own: Path) -> None:
 
 def test_a_served_collection_shows_a_new_report_and_is_not_disturbed(own: Path) -> None:
     leaf = ReloadingCollection("small", own)
-    mounted: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    mounted: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(mounted) as client:
         assert "Nobody has judged" in client.get("/evaluation", headers=HTML).text
         label = client.get("/label").content

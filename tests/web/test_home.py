@@ -11,7 +11,7 @@ from litestar.testing import TestClient
 
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import web_app
 from pagekin.web.pages.home import friendly, home_view
 from pagekin.web.pages.tree import first_level
@@ -104,7 +104,7 @@ def test_a_collection_alone_has_no_network_in_its_menu(
     assert "Network" in menu(request(network, headers=HTML).body)
     part = ReloadingCollection("part", demo.collection.path)
     part.above = (("top", "http://top.example/"),)
-    app: Any = Mounted({Place("testserver.local", 80): part}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): part}, web_app())
     with TestClient(app) as asked:
         assert "Network" in menu(asked.get("/", headers=HTML).content)
 
@@ -161,7 +161,7 @@ def test_every_tile_is_named_for_those_who_do_not_see_it(client: TestClient[Any]
 
 
 def test_links_of_a_collection_below_a_path_begin_with_it(demo_collection: Path) -> None:
-    app: Any = Mounted(
+    app: Any = MountedRouters(
         {Place("testserver.local", 80, "/some/where/"): ReloadingCollection("demo", demo_collection)}, web_app()
     )
     with TestClient(app) as client:
@@ -177,7 +177,7 @@ def test_a_collection_of_a_single_page_has_a_first_page_too(tmp_path: Path) -> N
     leaf = ReloadingCollection("one", path)
     view = asyncio.run(home_view(leaf))
     assert view.map.clusters == () and view.pages == 1
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as client:
         for address in ("/", "/tree/clusters", "/tree/addresses", "/cluster", "/cluster/1", "/evaluation", "/about"):
             found = client.get(address, headers=HTML)

@@ -14,7 +14,7 @@ from pagekin import __version__
 from pagekin.bags import Strategy, settings_table
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import web_app
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.page import PageView
@@ -66,7 +66,7 @@ def fruit(leaf: ReloadingCollection) -> CollectionView:
 
 @pytest.fixture(scope="module")
 def client(leaf: ReloadingCollection) -> Iterator[TestClient[Any]]:
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as made:
         yield made
 

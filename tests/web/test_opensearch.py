@@ -16,7 +16,7 @@ from litestar.testing import TestClient
 from pagekin.collection import ReloadingCollection
 from pagekin.hypertext import fold_case
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.text import form_of, tokens
 from pagekin.web import web_app
 from pagekin.web.pages.opensearch import MOST, _best_form
@@ -73,7 +73,7 @@ def test_a_host_that_is_none_is_refused_or_gives_way_to_the_servers_own(client: 
 
 def test_names_fit_and_are_escaped_below_a_path(demo_collection: Path) -> None:
     name = f'{EVIL} & "quoted" \u202e' + "long" * 20
-    app: Any = Mounted(
+    app: Any = MountedRouters(
         {Place("testserver.local", 80, "/some/where/"): ReloadingCollection(name, demo_collection)}, web_app()
     )
     with TestClient(app) as client:

@@ -13,7 +13,7 @@ from litestar.testing import TestClient
 from pagekin.bags import LinkUse, Strategy, classify_links
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.similarity import RankingOptions
 from pagekin.web import web_app
 from pagekin.web.collection_view import ClusterLink, CollectionView
@@ -62,7 +62,9 @@ def fruit(leaf: ReloadingCollection) -> CollectionView:
 
 @pytest.fixture(scope="module")
 def asked(leaf: ReloadingCollection) -> Iterator[Client]:
-    app: Any = Mounted({Place("testserver.local", 80): leaf, Place("testserver.local", 80, "/below/"): leaf}, web_app())
+    app: Any = MountedRouters(
+        {Place("testserver.local", 80): leaf, Place("testserver.local", 80, "/below/"): leaf}, web_app()
+    )
     with TestClient(app) as made:
         yield made
 
@@ -145,7 +147,7 @@ def test_a_page_that_all_link_to_stays_small(tmp_path: Path) -> None:
     leaf = ReloadingCollection("many", build_leaf(tmp_path / "many.kin", records, clusters=2))
     view = page_view(leaf, "http://many.example/")
     assert view.linking_pages == 140 and len(view.also_linking) == 100
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as asked:
         answer = asked.get("/page", params={"url": "http://many.example/"}, headers=HTML)
     assert len(answer.content) <= 100_000
@@ -164,7 +166,7 @@ def test_pages_of_one_title_are_told_apart_by_their_addresses(tmp_path: Path) ->
     )
     view = page_view(leaf, "http://same.example/")
     assert len(view.also_linking) == 4 and {link.title for link in view.also_linking} == {"Home"}
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(app) as asked:
         text = harmless(asked.get("/page", params={"url": "http://same.example/"}, headers=HTML).text).text
         for link in view.also_linking:
@@ -419,7 +421,7 @@ def test_below_a_path_all_addresses_begin_there(asked: Client) -> None:
 
 def test_pages_that_mean_harm_do_none(hostile_collection: Path) -> None:
     leaf = ReloadingCollection("<script>alert(1)</script>\"'>", hostile_collection)
-    app: Any = Mounted({Place("testserver.local", 80): leaf}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     collection = collection_of(leaf)
     with TestClient(app) as client:
         numbers = range(len(collection.corpus.urls))

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from pagekin.cli.app import USAGE, app, load_verbs
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import PublicAddressError, public_address, web_app
 from tests.routers.webs import get
 
@@ -33,7 +33,9 @@ LIES = {
 
 
 def client_at(demo_collection: Path, public: str) -> TestClient[Any]:
-    made: Any = Mounted({Place("testserver.local", 80): ReloadingCollection("demo", demo_collection)}, web_app(public))
+    made: Any = MountedRouters(
+        {Place("testserver.local", 80): ReloadingCollection("demo", demo_collection)}, web_app(public)
+    )
     client = TestClient(made)
     client.follow_redirects = False
     return client

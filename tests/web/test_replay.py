@@ -11,7 +11,7 @@ from pagekin.collection import ReloadingCollection
 from pagekin.engines import build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import ReplayPatternError, replay_pattern, web_app
 from tests.bags.webs import record
 
@@ -39,7 +39,9 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def page_of(collection: Path, pattern: str, path: str, **parameters: str) -> str:
     """A page of the collection, served with a pattern."""
-    app: Any = Mounted({Place("testserver.local", 80): ReloadingCollection("a", collection)}, web_app(replay=pattern))
+    app: Any = MountedRouters(
+        {Place("testserver.local", 80): ReloadingCollection("a", collection)}, web_app(replay=pattern)
+    )
     with TestClient(app) as client:
         answer = client.get(path, params=parameters, headers={"Accept": "text/html"})
     assert answer.status_code == 200

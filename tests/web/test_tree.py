@@ -14,7 +14,7 @@ from litestar.testing import TestClient
 from pagekin.clusters import ClusterDescription, Tree, document_of, fold_documents
 from pagekin.collection import ReloadingCollection, ServiceError
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import addresses, web_app
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.tree import CHILDREN, PAGES, ClusterMap, MapLink, tree_view
@@ -34,7 +34,7 @@ def collection(demo: ReloadingCollection) -> CollectionView:
 
 
 def client_of(leaf: ReloadingCollection, path: str = "/") -> TestClient[Any]:
-    app: Any = Mounted({Place("testserver.local", 80, path): leaf}, web_app())
+    app: Any = MountedRouters({Place("testserver.local", 80, path): leaf}, web_app())
     return TestClient(app)
 
 

@@ -11,7 +11,7 @@ from litestar.testing import TestClient
 
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
-from pagekin.routers.serve import Mounted
+from pagekin.routers.serve import MountedRouters
 from pagekin.web import web_app
 from pagekin.web.collection_view import CollectionView, PageLink
 from pagekin.web.pages.why import TEXT, SharedTerm, Similar, choose_reasons
@@ -107,7 +107,7 @@ def test_words_are_written_as_pages_write_them_and_search_the_same(collection: C
 def test_a_word_that_would_be_an_operator_is_searched_for_as_a_word(tmp_path: Path) -> None:
     text = "Salem OR lies in OR, say maps: OR is Oregon, and OR has forests"
     pages = [record(f"http://o.example/{n}", f"<title>Salem {n}</title><p>{text} own{n}") for n in range(4)]
-    app: Any = Mounted(
+    app: Any = MountedRouters(
         {Place("testserver.local", 80): ReloadingCollection("o", build_leaf(tmp_path / "o.kin", pages))}, web_app()
     )
     with TestClient(app) as made:
@@ -177,7 +177,7 @@ def test_the_original_is_a_quiet_link_where_there_is_one_and_the_text_can_be_rea
         record("http://real.org/a", f"<title>A</title><p>first line<p>{told}"),
         record("http://real.org/b", "<p>b"),
     ]
-    app: Any = Mounted(
+    app: Any = MountedRouters(
         {Place("testserver.local", 80): ReloadingCollection("r", build_leaf(tmp_path / "r.kin", pages))}, web_app()
     )
     with TestClient(app) as made:

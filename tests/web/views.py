@@ -8,7 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from pagekin.collection import ReloadingCollection
-from pagekin.routers import Served
+from pagekin.routers import ServedService
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.compare import CompareView, view_comparison
 from pagekin.web.pages.page import PageView, view_page
@@ -21,9 +21,9 @@ def collection_of(leaf: ReloadingCollection) -> CollectionView:
 
 
 @cache
-def served_at(name: str, path: Path) -> Served:
+def served_at(name: str, path: Path) -> ServedService:
     """Return a leaf as it is served."""
-    return Served(ReloadingCollection(name, path))
+    return ServedService(ReloadingCollection(name, path))
 
 
 def page_view(collection: CollectionView | ReloadingCollection, url: str, **options: Any) -> PageView:
@@ -38,7 +38,7 @@ def compare_view(collection: CollectionView | ReloadingCollection, urls: list[st
     return asyncio.run(view_comparison(_served(collection), urls))
 
 
-def _served(collection: CollectionView | ReloadingCollection) -> Served:
+def _served(collection: CollectionView | ReloadingCollection) -> ServedService:
     if isinstance(collection, ReloadingCollection):
-        return Served(collection)
+        return ServedService(collection)
     return served_at(collection.name, collection.collection.path)

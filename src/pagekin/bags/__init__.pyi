@@ -15,8 +15,15 @@ from .copies import (
     fold_copies,
     has_sketches,
 )
-from .cutting import BagCut, cut_bags, find_bag_cut
 from .delta import NOWHERE, BaseReader, ReplacedColumns, make_delta_bags, touched_targets
+from .display_words import (
+    DisplayWords,
+    WordCounts,
+    choose_display_words,
+    count_words,
+    divide_words,
+    select_display_words,
+)
 from .epoch import (
     EpochColumns,
     EpochFigures,
@@ -58,7 +65,6 @@ from .page import page_bag, page_sketch
 from .ranges import ranges_of
 from .raw import Raw
 from .settings import change_settings, check_settings, number, one_of, read_assignments, settings_table
-from .shown import ShownWords, WordCounts, choose_shown, count_words, divide_words, select_shown
 from .sites import SiteNames, SiteNumbers, SiteRule, name_sites, number_sites, site_column
 from .strategy import (
     PRESETS,
@@ -90,12 +96,12 @@ __all__ = [
     "PRESETS",
     "SKETCH_PLACES",
     "STOP_WORDS",
-    "BagCut",
     "BagMatrix",
     "BagWorkshop",
     "Bags",
     "BaseReader",
     "CopyIndex",
+    "DisplayWords",
     "DocumentLinks",
     "EpochColumns",
     "EpochFigures",
@@ -110,7 +116,6 @@ __all__ = [
     "Presentation",
     "Raw",
     "ReplacedColumns",
-    "ShownWords",
     "Signals",
     "Signature",
     "SiteNames",
@@ -130,7 +135,7 @@ __all__ = [
     "check_frequencies",
     "check_links",
     "check_settings",
-    "choose_shown",
+    "choose_display_words",
     "choose_strategy",
     "citing_pages",
     "classify_links",
@@ -140,7 +145,6 @@ __all__ = [
     "count_frequencies",
     "count_outlinks",
     "count_words",
-    "cut_bags",
     "divide_frequencies",
     "divide_links",
     "divide_tally",
@@ -149,7 +153,6 @@ __all__ = [
     "emit_visits",
     "epoch_identity",
     "epoch_part",
-    "find_bag_cut",
     "find_captured",
     "find_links",
     "fold_copies",
@@ -188,8 +191,8 @@ __all__ = [
     "read_assignments",
     "reduce_visits",
     "round_windows",
+    "select_display_words",
     "select_frequencies",
-    "select_shown",
     "select_tally",
     "setting_value",
     "settings_table",

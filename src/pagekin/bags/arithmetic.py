@@ -1,4 +1,4 @@
-"""Logarithms and powers by basic operations alone.
+"""Logarithms and powers computed by basic operations only, for the same bits on every machine.
 
 Libraries choose other instructions for these on other processors, and their last bits differ. Additions, multiplications and
 divisions of doubles are the same everywhere, so that what is made of them in a fixed order is, too.
@@ -39,7 +39,7 @@ _AT_ONCE = 1 << 13
 
 
 def log2(values: Array | float) -> npt.NDArray[np.float64]:
-    """Return the binary logarithm of positive numbers, to some 1e-15."""
+    """Return the binary logarithm of positive numbers, accurate to about 1e-15."""
     numbers = np.asarray(values, dtype=np.float64, order="C")
     logarithms = np.empty(numbers.shape)
     flat, out = numbers.reshape(-1), logarithms.reshape(-1)
@@ -68,7 +68,7 @@ def log(values: Array | float) -> npt.NDArray[np.float64]:
 
 
 def exp(values: Array | float) -> npt.NDArray[np.float64]:
-    """Return e^x of numbers up to 700, to some 1e-15 of it."""
+    """Return e^x of numbers up to 700, with a relative error of about 1e-15."""
     x = np.maximum(np.asarray(values, dtype=np.float64), _LEAST_POWER)
     power = np.rint(x * LOG2_E)
     rest = (x - power * _LN_2_HIGH) - power * _LN_2_LOW

@@ -1,4 +1,4 @@
-"""Reading bags: the weighted terms of every URL of a collection."""
+"""Read bags: the weighted terms of every URL of a collection."""
 
 from collections.abc import Mapping
 from enum import IntFlag
@@ -17,7 +17,7 @@ BAG_ARRAYS = ("bag.", "bagterm.", "copy.", "epoch.", "link.")
 
 
 class Origin(IntFlag):
-    """Where a bag has a term from."""
+    """The places that a bag's term comes from."""
 
     CONTENT = 1
     ANCHORS = 2
@@ -56,7 +56,7 @@ class Bags:
 
     @cached_property
     def counts(self) -> Array:
-        """Return how often each entry's term stands on the document's own page, in its text and title; 255 at most."""
+        """Return how often each entry's term occurs in the text and title of the document's own page, at most 255."""
         return self._kin["bag.counts"]
 
     @cached_property
@@ -75,7 +75,7 @@ class Bags:
         return self._kin["bag.site"]
 
     def require_all(self) -> None:
-        """Raise KinError if an earlier Pagekin made the bags, without some of the arrays."""
+        """Raise a KinError if an earlier version made the bags without some of the arrays."""
         for name in (
             "bag.from",
             "bag.site",
@@ -111,7 +111,7 @@ class Bags:
         return np.asarray(self.flags[self.span(document)])
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
-        """Return the page of each document, the newest capture; -1 where none was read."""
+        """Return the page of each document: its newest capture; -1 if none was read."""
         page_url = self._page_url
         if not len(page_url):
             return np.full(len(documents), -1)
@@ -120,7 +120,7 @@ class Bags:
         return np.where(page_url[place] == urls, place, -1)
 
     def sketches(self, documents: Array) -> Array:
-        """Return the sketch of each document's page, one per row; where no page was read, all places are empty."""
+        """Return the sketch of each document's page, one per row; an empty one if no page was read."""
         rows = copy_sketches(self._kin)
         pages = self.pages(documents)
         return np.where(pages[:, None] >= 0, rows[pages], np.uint16(EMPTY_PLACE))
@@ -130,7 +130,7 @@ class Bags:
         return np.asarray(self._kin["bagterm.df"][terms])
 
     def df_of(self, hashes: Array) -> npt.NDArray[np.int64]:
-        """Return the number of bags that hold each term, given by hashes; 0 for a term that is not known."""
+        """Return the number of bags that hold each term, given its hash; 0 for an unknown term."""
         terms = self.find(hashes)
         counts = np.zeros(len(hashes), np.int64)
         counts[terms >= 0] = self.df(terms[terms >= 0])
@@ -138,29 +138,29 @@ class Bags:
 
     @cached_property
     def epoch(self) -> str:
-        """Return the identity of the epoch by which the bags were weighed; '' for those of earlier versions."""
+        """Return the identity of the epoch by which the bags were weighted; '' for bags of earlier versions."""
         return str(self._kin.facts["index"].get("epoch", {}).get("identity", ""))
 
     @cached_property
     def _whole(self) -> Mapping[str, Any]:
-        """Return the counts that scores go by: of a shard, those of the whole collection."""
+        """Return the counts for scoring; for a shard, those of the whole collection."""
         facts: Mapping[str, Any] = self._kin.facts["index"]
         whole: Mapping[str, Any] = facts.get("whole", facts)
         return whole
 
     @cached_property
     def whole_bags(self) -> int:
-        """Return the number of bags, of a shard that of the whole collection."""
+        """Return the number of bags; for a shard, in the whole collection."""
         return int(self._whole["bags"])
 
     @cached_property
     def own_pages(self) -> int:
-        """Return the number of documents whose page was read, of a shard that of the whole collection."""
+        """Return the number of documents whose page was read; for a shard, in the whole collection."""
         return int(self._whole["own_pages"])
 
     @cached_property
     def own_df(self) -> Array:
-        """Return the number of documents whose own page says each term."""
+        """Return the number of documents whose own page contains each term."""
         return self._kin["bagterm.pages"]
 
     def find(self, hashes: Array) -> npt.NDArray[np.int64]:
@@ -178,11 +178,11 @@ class Bags:
         return np.where(self.hashes[terms] == wanted, terms, -1)
 
     def linked_urls(self, terms: Array) -> Array:
-        """Return the URL number of terms that are citing or linked pages."""
+        """Return the URL numbers of terms that stand for citing or linked pages."""
         return np.asarray(self._kin["bagterm.shown"][terms])
 
     def term_text(self, corpus: Corpus, term: int) -> str:
-        """Return a term for people: the most common word behind a stem, or the URL of a citing or cited page."""
+        """Return a term for display: the most common word behind a stem, or the URL of a citing or cited page."""
         number = int(self._kin["bagterm.shown"][term])
         is_word = term < int(self._kin.facts["index"]["bag_words"])
         return corpus.word(number) if is_word else corpus.url(number)

@@ -1,4 +1,4 @@
-"""Making bags: kept words and windows from the streams, fragments merged by URL, weights, normalisation (section 6.1)."""
+"""Make bags: kept words and windows from the streams, merged by URL, weighted and normalised (section 6.1)."""
 
 from collections.abc import Sequence
 from itertools import chain, pairwise
@@ -64,7 +64,7 @@ def make_bags(
     not_citing: Array | None = None,
     threads: int = 1,
 ) -> dict[str, Any]:
-    """Write the bags of all URLs with a page or a link to them, and the links between these; return facts about them.
+    """Write the bags of all URLs with a page or an inlink, and the links between them; return the facts about them.
 
     Links on the pages numbered in `not_citing` are left out.
     """
@@ -151,7 +151,7 @@ def keep(
 
 
 def window_rules(strategy: Strategy, words: Vocabulary, without_crumbs: bool = False) -> "Rules":
-    """Return which words a strategy keeps, and where windows end."""
+    """Return the words that a strategy keeps, and the boundaries at which windows end."""
     from pagekin.bags._kernels.keep import Rules
 
     window = strategy.window
@@ -162,13 +162,13 @@ def window_rules(strategy: Strategy, words: Vocabulary, without_crumbs: bool = F
 
 
 def mean_windows(sums: Array) -> tuple[float, float]:
-    """Return how many kept words an anchor has to its left and right, given what `keep` counted, of all shards added up."""
+    """Return the mean number of kept words left and right of an anchor, from the sums of `keep` over all shards."""
     left, right, count = sums.tolist()
     return left / max(count, 1), right / max(count, 1)
 
 
 def round_windows(sums: Array) -> dict[str, float]:
-    """Return the means of `mean_windows` as the facts of an index have them."""
+    """Return the means of `mean_windows` as they are stored in the facts of an index."""
     left, right = mean_windows(sums)
     return {"left": round(left, 2), "right": round(right, 2)}
 
@@ -185,7 +185,7 @@ def write_sketches(kept: "KeptWords", words: Vocabulary, writer: KinWriter) -> N
 
 
 def term_limits(corpus: Corpus, strategy: Strategy, words: Vocabulary, visitors: int = 0) -> tuple[int, int, int]:
-    """Return where the numbers of terms end that are words, citing pages (visiting ones last), and linked addresses."""
+    """Return the ends of the ranges of term numbers: words, citing pages (visiting ones last), linked addresses."""
     words_end = len(words.shown)
     links_end = words_end + (len(corpus) + visitors if strategy.links.scale else 0)
     return words_end, links_end, links_end + (len(corpus.urls) if strategy.outlinks.scale else 0)
@@ -194,7 +194,7 @@ def term_limits(corpus: Corpus, strategy: Strategy, words: Vocabulary, visitors:
 def hash_terms(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, visitors: Sequence[bytes] = ()
 ) -> npt.NDArray[np.uint64]:
-    """Return the hashes of all terms: words, then citing pages, then linked addresses; 0 for an address that is no term."""
+    """Return the hashes of all terms: words, citing pages, linked addresses; 0 for an address that is not a term."""
     words_end, links_end, end = term_limits(corpus, strategy, words, len(visitors))
     hashes = np.zeros(end, dtype=np.uint64)
     hashes[:words_end] = words.hashes
@@ -209,7 +209,7 @@ def hash_terms(
 
 
 def order_terms(hashes: npt.NDArray[np.uint64], limits: tuple[int, int, int]) -> "TermOrder":
-    """Return the order of terms in bags, given the hashes of all terms and where the kinds of terms end."""
+    """Return the order of terms in bags, given their hashes and the ends of the kinds of terms."""
     from pagekin.bags._kernels.merge import TermOrder
 
     by_rank = np.empty(len(hashes), dtype=np.uint32)
@@ -221,7 +221,7 @@ def order_terms(hashes: npt.NDArray[np.uint64], limits: tuple[int, int, int]) ->
 
 
 def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -> "Scales":
-    """Return what occurrences weigh on pages of at most `most_words` kept words, and how terms are numbered."""
+    """Return the weights of occurrences on pages of up to `most_words` kept words, and the numbering of terms."""
     from pagekin.bags._kernels.merge import Scales
 
     near = whole_units(distance_weights(strategy) * strategy.anchors.scale)
@@ -242,7 +242,7 @@ def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -
 
 
 def _most_entries(links: Inlinks, memory: MemoryBudget) -> npt.NDArray[np.int64]:
-    """Return how many terms each URL's bag may have: the words and links of its page, and those of its links' windows."""
+    """Return an upper bound of each bag's number of terms: the words and links of its page and its inlinks' windows."""
     web, kept = links.web, links.kept
     most = np.zeros(len(web.url_page), dtype=np.int64)
     has_page = web.url_page >= 0
@@ -261,7 +261,7 @@ def merge(
     progress: Progress, threads: int, visits: Visits | None = None, own: range | None = None,
     memory: MemoryBudget = NO_LIMIT,
 ) -> Raw:  # fmt: skip
-    """Merge the fragments of each URL into one bag; the corpus's inverted anchors are already sorted by URL.
+    """Merge the fragments of each URL into one bag; the inverted anchors of the corpus are sorted by URL already.
 
     Where the corpus is a shard, `visits` are the links to its addresses on pages of all others, and `own` are the URLs whose
     bags are its own.

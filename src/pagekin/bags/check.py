@@ -1,4 +1,4 @@
-"""Check of bags: that they fit the corpus, each other and their strategy."""
+"""Check that bags fit the corpus, each other and their strategy."""
 
 from collections.abc import Iterator, Sequence
 
@@ -26,7 +26,7 @@ _TERMS_MADE_AGAIN = 2_048
 
 
 def check_bag_shapes(kin: Kin) -> Iterator[Finding]:
-    """Yield every length, order or reference of the bags' arrays that does not fit."""
+    """Yield a message for every wrong length, order or reference in the bags' arrays."""
     facts, corpus = kin.facts["index"], Corpus(kin)
     bags, entries = facts["bags"], facts["bag_entries"]
     terms = facts["bag_words"] + facts["bag_links"] + facts.get("bag_outlinks", 0)
@@ -44,7 +44,7 @@ def check_bag_shapes(kin: Kin) -> Iterator[Finding]:
 
 
 def check_bags(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
-    """Yield every sum, count, origin, hash or sketch of the bags that is wrong; expects arrays of the right shapes.
+    """Yield a message for every wrong sum, count, origin, hash or sketch; the arrays must have the right shapes.
 
     What is costly, sketches and hashes, is computed again for some of them.
     """
@@ -61,7 +61,7 @@ def check_bags(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
 
 
 def _check_weights(kin: Kin) -> Iterator[Finding]:
-    """Check that weights sum to 1, and that terms are counted and ordered."""
+    """Check that weights sum to 1, and that terms are sorted and their counts right."""
     offsets = kin["bag.offsets"].astype(np.int64)
     sums = np.add.reduceat(kin["bag.weights"], offsets[:-1], dtype=np.float64) if len(offsets) > 1 else np.ones(0)
     if bool(np.any(~(np.abs(sums - 1) < 1e-4))):
@@ -78,7 +78,7 @@ def _check_weights(kin: Kin) -> Iterator[Finding]:
 
 
 def check_frequencies(shards: Sequence[Kin]) -> Iterator[Finding]:
-    """Yield a finding unless each of some shards says of its terms how many bags of all of them hold them."""
+    """Yield a message if the shards' document frequencies are not those of the whole collection."""
     if not shards:
         return
     hashes, own, stated = (
@@ -93,19 +93,19 @@ def check_frequencies(shards: Sequence[Kin]) -> Iterator[Finding]:
 
 
 def _count_own_terms(kin: Kin) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return for each term how many bags of a collection hold it, and how many of their own pages say it."""
+    """Return, for each term, (the number of bags that hold it, the number of own pages that contain it)."""
     terms = len(kin["bagterm.df"])
     said = kin["bag.terms"][kin["bag.counts"] > 0]
     return np.bincount(kin["bag.terms"], minlength=terms), np.bincount(said, minlength=terms)
 
 
 def _counts_all(kin: Kin, name: str, own: Array) -> bool:
-    """Return whether a column of counts is right: of a shard, whether it counts its own at least."""
+    """Return whether a column of counts is right; for a shard, whether it is at least the shard's own count."""
     return bool(np.all(kin[name] >= own)) if is_shard(kin) else np.array_equal(own, kin[name])
 
 
 def _check_inlinks(corpus: Corpus) -> Iterator[Finding]:
-    """Count again the pages that link to each document; of those left out only the number is known."""
+    """Count the pages that link to each document again; of links that do not count, only the number is known."""
     kin = corpus.kin
     page_url = np.asarray(corpus.pages.url, dtype=np.int64)
     newest = citing_pages(corpus)
@@ -125,7 +125,7 @@ def _check_inlinks(corpus: Corpus) -> Iterator[Finding]:
 
 
 def _check_origins(kin: Kin) -> Iterator[Finding]:
-    """Check that own words and links come from read pages, words of links from pages with inlinks, addresses from links."""
+    """Check origins: own words and links need a read page, link words need inlinks, addresses need links."""
     offsets = np.asarray(kin["bag.offsets"], dtype=np.int64)
     impossible = np.where(Bags(kin).pages(np.arange(len(offsets) - 1)) >= 0, 0, _OWN)
     impossible |= np.where(np.asarray(kin["bag.inlinks"]) > 0, 0, Origin.ANCHORS | Origin.LINKS)
@@ -177,5 +177,5 @@ def _check_copies(corpus: Corpus, strategy: Strategy) -> Iterator[Finding]:
 
 
 def spread_sample(count: int, some: int) -> npt.NDArray[np.int64]:
-    """Return about `some` of the numbers below `count`, evenly spread, the first and the last among them."""
+    """Return about `some` of the numbers below `count`, evenly spaced, including the first and the last."""
     return np.unique(np.linspace(0, count - 1, some).astype(np.int64)) if count else np.zeros(0, np.int64)

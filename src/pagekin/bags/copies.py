@@ -1,4 +1,4 @@
-"""Copies: pages that say the same, whatever links to them.
+"""Copies: pages with the same text, whatever links to them.
 
 Bags hold the words around links, and a mirror has other links than the original. So copies are told by a *sketch* of
 the page's own kept words alone: a hash puts each word into one of 64 places, and a place keeps 16 bits of the least
@@ -34,57 +34,57 @@ def sketch(hashes: Array) -> npt.NDArray[np.uint16]:
 
 
 def are_copies(sketches: Array, one: Array, threshold: float = NEAR_COPY) -> npt.NDArray[np.bool_]:
-    """Mark the sketches (rows) of near-duplicates of one sketch, or each of one row; a page without words is no copy."""
+    """Mark the sketches (rows) that are near-duplicates of one, or of the same row; an empty page has no copies."""
     return common_words(sketches, one) >= threshold
 
 
 def common_words(sketches: Array, one: Array) -> npt.NDArray[np.float64]:
-    """Estimate the share of words that each of the sketches (rows) has in common with one sketch, or each with one row."""
+    """Estimate the share of words that each sketch (row) has in common with one sketch, or with the same row."""
     either = (sketches != EMPTY_PLACE) | (one != EMPTY_PLACE)
     agree = np.add.reduce((sketches == one) & either, axis=1)
     return np.asarray(agree / np.maximum(np.add.reduce(either, axis=1), 1))
 
 
 def copy_sketches(kin: Kin) -> npt.NDArray[np.uint16]:
-    """Return the sketch of each page, (pages, PLACES); raise KinError if an earlier Pagekin made the collection."""
+    """Return the sketch of each page, (pages, PLACES); raise a KinError if the collection has none."""
     return kin["copy.rows"].reshape(-1, SKETCH_PLACES)
 
 
 def has_sketches(kin: Kin) -> bool:
-    """Return whether a collection holds sketches, by which copies are found."""
+    """Return whether a collection holds the sketches by which copies are detected."""
     return "copy.rows" in kin
 
 
 class CopyIndex:
-    """Sketches in the order of a ranking, with the heads among them: those that are copies of no head before them.
+    """Sketches in ranking order, with their heads: the sketches that are not copies of an earlier head.
 
     Sketches are cut into bands. Two copies differ in so few places that at least one band that is not empty is the
     same in both, so only heads that share such a band are compared: exact, and seldom more than a few comparisons.
     """
 
     def __init__(self, sketches: Array, threshold: float = NEAR_COPY, keys: Array | None = None) -> None:
-        """Take the sketches (rows, 64 of uint16) among which copies are looked for, and the keys of their bands, if known."""
+        """Take the sketches (rows, 64 of uint16) to search for copies, and the keys of their bands if known."""
         self.sketches, self.threshold = sketches, threshold
         self._keys = _band_keys(sketches, _band_width(threshold)) if keys is None else keys
         self._heads: list[dict[int, list[int]]] = [{} for _ in range(self._keys.shape[1])]
 
     def at(self, places: Array) -> "CopyIndex":
-        """Return an index of some of the sketches, in this order, without heads."""
+        """Return an index of some of the sketches, in this order, with no heads yet."""
         return CopyIndex(self.sketches[places], self.threshold, self._keys[places])
 
     @property
     def alone(self) -> npt.NDArray[np.bool_]:
-        """Mark the sketches that share no band with another, and so have no copies."""
+        """Mark the sketches that share no band with another, and so cannot have copies."""
         return np.asarray((self._keys < 0).all(axis=1))
 
     def add_head(self, place: int) -> None:
-        """Compare later sketches with this one as well."""
+        """Make this sketch a head, with which later sketches are compared."""
         for heads, key in zip(self._heads, self._keys[place].tolist(), strict=True):
             if key >= 0:
                 heads.setdefault(key, []).append(place)
 
     def heads_like(self, place: int) -> npt.NDArray[np.int64]:
-        """Return the places of the heads so far whose copy this sketch is, in their order."""
+        """Return the places of the heads that this sketch is a copy of, in order."""
         keys = zip(self._heads, self._keys[place].tolist(), strict=True)
         likely = sorted({head for heads, key in keys if key >= 0 for head in heads.get(key, ())})
         if not likely:
@@ -93,7 +93,7 @@ class CopyIndex:
         return places[are_copies(self.sketches[places], self.sketches[place], self.threshold)]
 
     def fold_all(self) -> npt.NDArray[np.int64]:
-        """Return what `fold` returns, by a compiled kernel: for builds, which load numba."""
+        """Return what `fold` returns, by a compiled kernel, for builds."""
         from pagekin.bags._kernels.copies import fold_sketches
 
         heads = np.empty(len(self.sketches), np.int64)
@@ -121,7 +121,7 @@ class CopyIndex:
 
 
 def fold_copies(sketches: Array, names: Sequence[Hashable] | None = None) -> list[int]:
-    """Return, for each sketch of a ranking, the place of its head: the first that it is a copy of, or its own place.
+    """Return, for each sketch of a ranking, the place of its head: the first sketch it copies, or its own place.
 
     Entries of the same name, such as captures of one address, have the same head whatever their sketches say.
     """
@@ -136,7 +136,7 @@ def fold_copies(sketches: Array, names: Sequence[Hashable] | None = None) -> lis
 
 
 def _heads_of(count: int, find_head: Callable[[int, list[int]], int], names: Sequence[Hashable] | None) -> list[int]:
-    """Return the heads of so many entries: that of an earlier entry of the same name, or what `find_head` finds for a place."""
+    """Return the heads of entries: that of an earlier entry of the same name, or else that by `find_head`."""
     heads: list[int] = []
     of_name: dict[Hashable, int] = {}
     for place in range(count):
@@ -148,7 +148,7 @@ def _heads_of(count: int, find_head: Callable[[int, list[int]], int], names: Seq
 
 
 def earlier_copies(sketches: Array) -> list[list[int]]:
-    """Return for each of some hundred sketches the places of those before it that are its copies, rising.
+    """Return, for each of a few hundred sketches, the sorted places of earlier sketches that are its copies.
 
     Copies differ in few places, so that most runs of four places are the same in both: pairs of which that is true are compared.
     """
@@ -167,12 +167,12 @@ def earlier_copies(sketches: Array) -> list[list[int]]:
 
 
 def _band_width(threshold: float) -> int:
-    """Return the most places that a band may have: copies differ in a share of 1 - threshold of the filled places."""
+    """Return the greatest width of a band: copies differ in a share of 1 - threshold of the filled places."""
     return next(width for width in (16, 8, 4, 2, 1) if width * (1 - threshold) < 1)
 
 
 def _band_keys(sketches: Array, width: int) -> npt.NDArray[np.int64]:
-    """Return a number for each sketch and band, equal for equal bands; -1 for a band that is empty or not shared."""
+    """Return a key per sketch and band, equal for equal bands; -1 for a band that is empty or unique."""
     bands = np.asarray(sketches).reshape(len(sketches), SKETCH_PLACES // width, width)
     hashes = np.tile(np.arange(bands.shape[1], dtype=np.uint64), (len(bands), 1))
     for place in range(width):

@@ -1,4 +1,4 @@
-"""Bags of a delta: of new and changed pages, and of old ones whose links changed, weighed as those of the base are.
+"""Make the bags of a delta: new and changed pages, and old ones with changed inlinks, weighted as in the base.
 
 A delta is a shard beside a base that stays as it is. It has the documents that an update touches, under the epoch of the base:
 frequencies, furniture and pages that only list are those of the base. What it replaces there is hidden.
@@ -60,7 +60,7 @@ _WHOLE = ("bags", "own_pages", "own_words")
 
 @dataclass(frozen=True)
 class ReplacedColumns(Columns):
-    """What a delta replaces in its base. Documents have their numbers in the whole: those of the delta follow the base's."""
+    """The documents of the base that a delta replaces; the delta's documents are numbered after the base's."""
 
     prefix: ClassVar[str] = "replaced"
 
@@ -91,7 +91,7 @@ class PageLinks(NamedTuple):
 
 
 class BaseReader:
-    """Reads links, and the words around them, of some pages of a base, in time for these pages and its tables of names."""
+    """Reads the links of some pages of a base, and the words around them, without a pass over all pages."""
 
     def __init__(self, corpus: Corpus, strategy: Strategy) -> None:
         self.corpus, self.strategy = corpus, strategy
@@ -101,17 +101,17 @@ class BaseReader:
         self._page_anchors = np.asarray(corpus.pages.anchors, dtype=np.int64)
 
     def links(self, pages: npt.NDArray[np.int64]) -> Iterator[PageLinks]:
-        """Yield the links on some pages, rising, some of them at a time."""
+        """Yield the links of some pages, given in order, batch by batch."""
         for _streams, _anchors, links in self._read(pages):
             yield links
 
     def targets(self, pages: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the addresses to which links on some pages lead that say something of them."""
+        """Return the targets of meaningful links on some pages."""
         found = [links.targets[links.uses == LinkUse.COUNTS] for links in self.links(pages)]
         return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
 
     def citing(self, urls: Array) -> npt.NDArray[np.int64]:
-        """Return the pages with links to some addresses, rising."""
+        """Return the sorted pages with links to some addresses."""
         offsets = np.asarray(self.corpus.inlinks.offsets, dtype=np.int64)
         anchors = np.asarray(self.corpus.inlinks.anchors)[row_entries(offsets, np.asarray(urls, np.int64))]
         return np.unique(np.searchsorted(self._page_anchors, anchors, side="right") - 1)
@@ -152,7 +152,7 @@ class BaseReader:
         return every.visits(corpus, words)
 
     def _read(self, pages: npt.NDArray[np.int64]) -> Iterator[tuple[Any, "Anchors", PageLinks]]:
-        """Yield the streams of some pages, their anchors, and what these are."""
+        """Yield (the streams of some pages, their anchors, the `LinkUse` of these)."""
         from pagekin.bags._kernels.keep import Anchors
         from pagekin.bags._kernels.texts import read_link_texts
 
@@ -183,7 +183,7 @@ class BaseReader:
 
 
 def epoch_in(corpus: Corpus, base: Kin) -> tuple[Array, Array, Array]:
-    """Return (furniture, navigation, pages that only list) of a base's epoch, with the URL numbers of another corpus."""
+    """Return (furniture, navigation, listing pages) of a base's epoch, in the URL numbers of another corpus."""
     epoch, known = EpochColumns.of(base), RaggedBytes.of(base, "url")
 
     def here(urls: Array) -> npt.NDArray[np.uint32]:
@@ -194,7 +194,7 @@ def epoch_in(corpus: Corpus, base: Kin) -> tuple[Array, Array, Array]:
 
 
 def touched_targets(corpus: Corpus, base: Kin) -> npt.NDArray[np.int64]:
-    """Return the addresses to which a corpus's links lead that say something of them by the epoch of a base."""
+    """Return the targets of a corpus's meaningful links, by the epoch of a base."""
     uses = classify_by_epoch(corpus, *epoch_in(corpus, base))
     return np.unique(np.asarray(corpus.anchors.target, dtype=np.int64)[uses == LinkUse.COUNTS])
 
@@ -203,7 +203,7 @@ def make_delta_bags(
     corpus: Corpus, base: Kin, strategy: Strategy, visits: Visits, mine: npt.NDArray[np.bool_], hidden: Array,
     writer: KinWriter, threads: int = 1,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write the bags of a delta and what it replaces; return the facts about the index.
+    """Write the bags of a delta, and which documents they replace; return the facts about the index.
 
     The corpus knows all that `visits`, the links of the base's pages that stay, name; `mine` marks its addresses whose documents
     are the delta's, and `hidden` are the addresses of the base, rising, that it replaces.
@@ -235,7 +235,7 @@ def make_delta_bags(
 
 
 def _frequencies(base: Kin) -> Frequencies:
-    """Return the frequencies by which the bags of a base were weighed."""
+    """Return the document frequencies by which the bags of a base were weighted."""
     facts = base.facts["index"]
     limits = np.cumsum([facts["bag_words"], facts["bag_links"], facts["bag_outlinks"]])
     df, pages = (np.asarray(base[f"bagterm.{name}"], dtype=np.int64) for name in ("df", "pages"))
@@ -243,7 +243,7 @@ def _frequencies(base: Kin) -> Frequencies:
 
 
 def _present(corpus: Corpus, base: Kin, words: Vocabulary, raw: Raw) -> Presentation:
-    """Return how the bags of a delta are shown: sites have the numbers of the base."""
+    """Return the document numbers and display words of a delta's bags; sites have the base's numbers."""
     sites = _sites(corpus, base, raw.urls)
     return Presentation(
         np.arange(len(corpus.urls)), words.shown.astype(np.int64), sites.astype(smallest_uint(int(sites.max(initial=0)))),
@@ -252,7 +252,7 @@ def _present(corpus: Corpus, base: Kin, words: Vocabulary, raw: Raw) -> Presenta
 
 
 def _sites(corpus: Corpus, base: Kin, urls: Array) -> npt.NDArray[np.int64]:
-    """Return the site of each of some addresses, by the numbers and the rule of a base; other sites follow."""
+    """Return the site of each address, by the numbers and the rule of a base; new sites are numbered after them."""
     known, bags = RaggedBytes.of(base, "url"), Bags(base)
     numbers, first = np.unique(np.asarray(bags.sites), return_index=True)
     if base.facts["index"]["site_rule"] == "domain":
@@ -274,7 +274,7 @@ def _sites(corpus: Corpus, base: Kin, urls: Array) -> npt.NDArray[np.int64]:
 def _put_links(
     corpus: Corpus, base: Kin, uses: Array, urls: Array, found: tuple[Array, Array], hidden: Array, writer: KinWriter
 ) -> dict[str, Any]:
-    """Write the links of a delta's documents, which are `urls`, and what they replace; return how many there are.
+    """Write the links of a delta's documents `urls`, and which links they replace; return the number of links.
 
     `found` are the links on the delta's own pages, `hidden` addresses of the base.
     """
@@ -333,5 +333,5 @@ def _put_links(
 
 
 def by_number(documents: npt.NDArray[np.int64], stays: Array, by: Array) -> npt.NDArray[np.int64]:
-    """Return the numbers that documents of a base have now, or NOWHERE."""
+    """Return the current numbers of a base's documents, or NOWHERE."""
     return np.where(stays[documents], documents, by[documents])

@@ -1,4 +1,4 @@
-"""Epochs: what a bag depends on beyond its own page and the links to it.
+"""Epochs: the statistics of the whole collection that every bag depends on.
 
 Bags are comparable if they were weighed alike: by the same document frequencies, the same number of bags, the same centre and
 factors of the frequency weight, the same furniture and pages that only list, and the same aliases. All of that is an epoch, and
@@ -24,7 +24,7 @@ from pagekin.store import Array, Columns, Finding, Kin, KinWriter, RaggedBytes, 
 
 @dataclass(frozen=True)
 class EpochColumns(Columns):
-    """What an epoch holds besides the document frequencies, which are `bagterm.hash` and `bagterm.df`, and the aliases."""
+    """The arrays of an epoch, besides document frequencies (`bagterm.hash`, `bagterm.df`) and aliases."""
 
     prefix: ClassVar[str] = "epoch"
 
@@ -39,7 +39,7 @@ class EpochColumns(Columns):
 
 
 class EpochPart(NamedTuple):
-    """What one shard adds to an epoch besides document frequencies: hashes and addresses, each in order and none twice."""
+    """One shard's share of an epoch, without document frequencies: sorted, distinct hashes and addresses."""
 
     navigation: npt.NDArray[np.uint64]
     furniture: npt.NDArray[np.uint8]
@@ -54,7 +54,7 @@ class EpochPart(NamedTuple):
 
 
 def epoch_part(corpus: Corpus, common: Array, navigation: npt.NDArray[np.uint64], listing: Array) -> EpochPart:
-    """Return what a corpus adds to an epoch; `common`, `navigation` and `listing` are those of `JudgedLinks`."""
+    """Return a corpus's share of an epoch; for `common`, `navigation` and `listing` see `JudgedLinks`."""
     names = (
         part
         for urls in (common, listing, *corpus.aliases())
@@ -64,7 +64,7 @@ def epoch_part(corpus: Corpus, common: Array, navigation: npt.NDArray[np.uint64]
 
 
 def join_epoch_parts(parts: Iterable[EpochPart]) -> EpochPart:
-    """Return what several shards add to an epoch; shards may be joined in any order, and again with others."""
+    """Join the epoch parts of several shards; the order does not matter, and joined parts can be joined again."""
     every = list(parts)
     if len(every) == 1:
         return every[0]
@@ -95,7 +95,7 @@ def write_epoch(
 
 
 class EpochFigures(NamedTuple):
-    """What a shard has to know of its epoch besides the frequencies of its own terms."""
+    """The figures of an epoch that a shard needs, besides the frequencies of its own terms."""
 
     identity: str
     bags: int
@@ -107,35 +107,35 @@ class EpochFigures(NamedTuple):
 def put_epoch(
     corpus: Corpus, strategy: Strategy, figures: EpochFigures, whole: EpochPart, writer: KinWriter
 ) -> dict[str, Any]:
-    """Write the `epoch.*` arrays by the figures of the whole; return the epoch's identity and the arrays' lengths.
+    """Write the `epoch.*` arrays from the figures of the whole; return the epoch's identity and the arrays' lengths.
 
     Of furniture and lists a shard holds the addresses that it knows.
     """
     arrays: dict[str, Array] = {
         "factor": _factors(strategy, figures.bags, figures.most),
-        "furniture": _known(corpus, RaggedBytes(whole.furniture, whole.furniture_offsets)),
+        "furniture": _known_addresses(corpus, RaggedBytes(whole.furniture, whole.furniture_offsets)),
         "navigation": whole.navigation,
-        "lists": _known(corpus, RaggedBytes(whole.lists, whole.lists_offsets)),
+        "lists": _known_addresses(corpus, RaggedBytes(whole.lists, whole.lists_offsets)),
     }
     for name, array in arrays.items():
         writer.put(f"epoch.{name}", array)
     return {"identity": figures.identity, **{name: len(array) for name, array in arrays.items()}}
 
 
-def _known(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.uint32]:
+def _known_addresses(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.uint32]:
     """Return the numbers of those addresses that a corpus knows."""
     numbers = np.fromiter(map(corpus.urls.find, addresses), np.int64, len(addresses))
     return numbers[numbers >= 0].astype(np.uint32)
 
 
 def epoch_lengths(facts: Mapping[str, Any]) -> dict[str, int]:
-    """Return how long each array of the epoch is, given the facts about the index; none of indexes of earlier versions."""
+    """Return the length of each epoch array, from the facts about the index; empty for earlier versions."""
     stated = facts.get("epoch", {})
     return {f"epoch.{name}": length for name, length in stated.items() if name != "identity"}
 
 
 def identify_epoch(strategy: Strategy, frequencies: Frequencies, whole: EpochPart) -> str:
-    """Return the identity of an epoch, given the frequencies and all else of the whole: 32 hexadecimal digits."""
+    """Return the identity of an epoch, from the frequencies and all other arrays: 32 hexadecimal digits."""
     most = int(frequencies.df.max(initial=0))
     return identify_epoch_of_ranges(strategy, frequencies.bags, most, [lambda: frequencies], whole)
 
@@ -143,7 +143,7 @@ def identify_epoch(strategy: Strategy, frequencies: Frequencies, whole: EpochPar
 def identify_epoch_of_ranges(
     strategy: Strategy, bags: int, most: int, ranges: Sequence[Callable[[], Frequencies]], whole: EpochPart
 ) -> str:
-    """Return the identity of an epoch whose frequencies come in ranges of hashes, in their order; memory for one of them.
+    """Return the identity of an epoch whose frequencies come in ranges of hashes, one range in memory at a time.
 
     `bags` are those of the whole, and `most` of them hold the most common term. Each range is asked for several times.
     """
@@ -200,23 +200,23 @@ def _rows_of_kind(kind: int, frequencies: Frequencies) -> slice:
 
 
 def uses_by_epoch(kin: Kin) -> npt.NDArray[np.uint8]:
-    """Return the `LinkUse` of every anchor of a collection, or of a shard, by its epoch."""
+    """Return the `LinkUse` of every anchor of a collection or shard, by its epoch."""
     epoch = EpochColumns.of(kin)
     return classify_by_epoch(Corpus(kin), epoch.furniture, epoch.navigation, epoch.lists)
 
 
 def is_shard(kin: Kin) -> bool:
-    """Return whether a collection is one of the shards of another, whose figures it goes by."""
+    """Return whether a collection is a shard of another."""
     return "whole" in kin.facts.get("index", {})
 
 
 def is_delta(kin: Kin) -> bool:
-    """Return whether a collection is the delta of another, which replaces a part of it."""
+    """Return whether a collection is the delta of another."""
     return "replaced.document" in kin
 
 
 def check_epoch(kin: Kin) -> Iterator[Finding]:
-    """Yield what is wrong with an epoch; indexes of earlier versions have none, and shards know a part of theirs."""
+    """Yield what is wrong with an epoch; earlier versions have none, and shards have a part of theirs."""
     stated = kin.facts["index"].get("epoch")
     if stated is None:
         return

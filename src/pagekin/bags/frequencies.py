@@ -1,4 +1,4 @@
-"""Document frequencies: how many bags hold each term, in a collection or a part of it, and their sum over parts."""
+"""Document frequencies: the number of bags that hold each term, in a collection or a part, and their sums."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -16,7 +16,7 @@ LEAST_DF = 2
 
 
 class Frequencies(NamedTuple):
-    """How many bags hold each term. Terms go by kind (words, citing pages, linked addresses), then by hash."""
+    """The number of bags that hold each term; terms go by kind (word, citing page, linked address), then by hash."""
 
     hashes: npt.NDArray[np.uint64]
     limits: npt.NDArray[np.int64]
@@ -48,7 +48,7 @@ def count_frequencies(corpus: Corpus, raw: Raw) -> Frequencies:
 
 
 def sum_frequencies(parts: Iterable[Frequencies]) -> Frequencies:
-    """Return the frequencies of terms in the bags of several parts, each of which holds bags of its own.
+    """Add up the frequencies of several parts, whose bags are distinct.
 
     Sums of some parts may be summed with others, in any order. Cost: sorting the terms of all parts.
     """
@@ -69,7 +69,7 @@ def sum_frequencies(parts: Iterable[Frequencies]) -> Frequencies:
 
 
 def keep_common(frequencies: Frequencies) -> Frequencies:
-    """Return the frequencies without terms that one bag holds: whoever has that bag knows them."""
+    """Return the frequencies without terms of a single bag, which only the shard of that bag needs."""
     common = frequencies.df >= LEAST_DF
     limits = np.append(0, np.cumsum(common))[frequencies.limits]
     df, pages = (column[common] for column in (frequencies.df, frequencies.pages))
@@ -77,7 +77,7 @@ def keep_common(frequencies: Frequencies) -> Frequencies:
 
 
 def divide_frequencies(frequencies: Frequencies, count: int) -> list[Frequencies]:
-    """Divide frequencies into so many ranges of hashes, which can be summed apart. The totals go with the first."""
+    """Divide frequencies into ranges of hashes that can be summed separately; the totals go to the first."""
     cuts = np.stack(
         [
             low + cut_sorted(frequencies.hashes[low:high], count)
@@ -98,7 +98,7 @@ def divide_frequencies(frequencies: Frequencies, count: int) -> list[Frequencies
 
 
 def select_frequencies(whole: Frequencies, part: Frequencies) -> Frequencies:
-    """Return the frequencies that the terms of a part have in the whole, of which it is one; the totals stay away."""
+    """Return the whole's frequencies of the terms in a part, without the totals."""
     places = [
         low + np.searchsorted(whole.hashes[low:high], part.hashes[first:last])
         for (low, high), (first, last) in zip(
@@ -110,7 +110,7 @@ def select_frequencies(whole: Frequencies, part: Frequencies) -> Frequencies:
 
 
 def find_frequencies(raw: Raw, frequencies: Frequencies) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return (bags that hold each term, bags whose own page says it) for the terms of some bags, by all bags.
+    """Return (bags that hold each term, bags whose own page contains it), over all bags, for the terms of some.
 
     A term without a frequency is one that these bags alone hold.
     """

@@ -1,4 +1,4 @@
-"""Which documents link to which: the links that count, both ways, for signals that need no words."""
+"""The graph of links between documents, in both directions, for signals that do not use words."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from pagekin.store import Array, Columns, Finding, Kin, KinWriter, check_shapes,
 
 @dataclass(frozen=True)
 class LinkColumns(Columns):
-    """Links between documents, each pair once, without those that say nothing of their target (see `LinkUse`).
+    """Links between documents, each pair once, without meaningless ones (see `LinkUse`).
 
     A document weighs the less the more links it has: 1 / log2(2 + links). As a citing page it is weighed by those that
     lead from it, as a cited one by those that lead to it.
@@ -58,7 +58,7 @@ def _weigh_links(links: Array) -> npt.NDArray[np.float64]:
 
 
 def link_weights(links: Array) -> npt.NDArray[np.float64]:
-    """Return the weight of documents with so many links: multiples of 2^-24, whose sums are exact in any order."""
+    """Return the weights of documents by their number of links, as multiples of 2^-24: sums are exact in any order."""
     few = links < _FEW_LINKS
     if np.all(few):
         return np.asarray(_weights_of_few()[links])
@@ -68,7 +68,7 @@ def link_weights(links: Array) -> npt.NDArray[np.float64]:
 
 
 def link_shares(links: Array) -> npt.NDArray[np.float64]:
-    """Return what one of so many links of a document says of two that it joins: 1 / links, as multiples of 2^-24, too.
+    """Return 1 / links for documents with this many links, as multiples of 2^-24.
 
     A page that links to hundreds says next to nothing of any two of them; by `link_weights` it would say a fifth of what a
     page says that links to two. For two links and more it is no more than the weight of the document.
@@ -80,7 +80,7 @@ def write_links(
     corpus: Corpus, uses: Array, documents: Array, into: DocumentLinks, out: DocumentLinks, writer: KinWriter,
     first_document: int = 0,
 ) -> dict[str, int]:  # fmt: skip
-    """Write the `link.*` arrays; return how many links there are, and how many pages only list others.
+    """Write the `link.*` arrays; return (the number of links, the number of listing pages).
 
     `uses` is the `LinkUse` of all anchors, `documents` are the URLs with a bag, which are numbered from `first_document` on.
     `into` are the links to these, with the number of links from each citing one; `out` are those from them, with the number
@@ -102,7 +102,7 @@ def write_links(
 
 
 def _listing_documents(corpus: Corpus, uses: Array, documents: Array) -> npt.NDArray[np.uint8]:
-    """Return 1 for each document whose page only lists others, by the `LinkUse` of its anchors."""
+    """Return 1 for each document whose page only lists others, given the `LinkUse` of its anchors."""
     pieces = (start + np.flatnonzero(chunk == LinkUse.LISTED) for start, chunk in chunks(uses))
     listed = np.concatenate([np.zeros(0, np.int64), *pieces])
     pages = np.unique(np.searchsorted(corpus.pages.anchors, listed, side="right") - 1)

@@ -1,4 +1,4 @@
-"""All links to the addresses of a corpus: those on its own pages, and those that visit it from pages of other shards."""
+"""All links to the addresses of a corpus: those on its own pages, and visiting ones from pages of other shards."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +25,7 @@ _COPIED = 1 << 22
 
 @dataclass(frozen=True)
 class Inlinks:
-    """The links to each address, with what is known of their pages.
+    """The links to each address, and the facts about their pages.
 
     Pages and anchors of the corpus keep their numbers. Visiting pages, which have no words but those around their links, and
     their anchors have the numbers after those.
@@ -102,7 +102,7 @@ def gather_inlinks(
 
 
 def _web(corpus: Corpus, strategy: Strategy, citing: Array, room: Workspace) -> "Web":
-    """Return what the merging kernel has to know of all URLs, pages and anchors."""
+    """Return the URLs, pages and anchors in the form that the merging kernel takes."""
     from pagekin.bags._kernels.merge import Web
 
     page_url = np.asarray(corpus.pages.url, dtype=np.int64)
@@ -123,7 +123,7 @@ def _web(corpus: Corpus, strategy: Strategy, citing: Array, room: Workspace) -> 
 
 
 def _numbers(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.int64]:
-    """Return the numbers of addresses in a corpus, which knows them all."""
+    """Return the numbers of addresses in a corpus, which must know them all."""
     numbers = np.fromiter(map(corpus.urls.find, addresses), np.int64, len(addresses))
     if len(numbers) and numbers.min() < 0:
         unknown = addresses.text(int(np.argmin(numbers)))
@@ -144,7 +144,7 @@ def _find_words(words: Vocabulary, visits: Visits) -> npt.NDArray[np.int32]:
 
 
 def _order_pages(corpus: Corpus, visitors: list[bytes]) -> npt.NDArray[np.int64]:
-    """Return numbers in the order of addresses for the pages of a corpus and visiting ones, which are in order."""
+    """Return numbers by address for the pages of a corpus and the visiting pages, which are sorted."""
     pages = np.asarray(corpus.pages.url, dtype=np.int64)
     before = np.fromiter(map(corpus.urls.nearest, visitors), np.int64, len(visitors))
     # A visitor stands before the pages of the first address that is not less, and the visitors after it.
@@ -155,7 +155,7 @@ def _order_pages(corpus: Corpus, visitors: list[bytes]) -> npt.NDArray[np.int64]
 
 
 def _append_windows(kept: "KeptWords", visits: Visits, numbers: npt.NDArray[np.int32], folder: Path) -> "KeptWords":
-    """Return kept words with the windows of visiting links behind them, those of each visiting page together."""
+    """Return kept words followed by the windows of visiting links, grouped by visiting page."""
     by_page = np.argsort(visits.source, kind="stable")
     sizes = np.diff(visits.word_offsets)
     begins = np.cumsum(np.append(0, sizes[by_page]))

@@ -1,4 +1,4 @@
-"""Links between documents, found on the pages of one shard and joined over all of them.
+"""Links between documents, read from the pages of one shard and joined over all shards.
 
 The shard of the cited document decides whether it has a bag and counts the links to it; the shard of the citing one counts those
 from it. Each sends the other what it counted, since the weights of links go by both.
@@ -31,7 +31,7 @@ class NamedLinks(NamedTuple):
 
 
 class DocumentLinks(NamedTuple):
-    """Links between documents, as they are numbered in the whole."""
+    """Links between documents, by their numbers in the whole."""
 
     targets: Array
     sources: Array
@@ -48,7 +48,7 @@ def find_links(
     first_document: int = 0,
     room: Workspace = IN_MEMORY,
 ) -> tuple[npt.NDArray[np.int64], Array]:
-    """Return (addresses, documents) of the links that count: each address's citing documents, rising.
+    """Return (addresses, documents) of the links that count: the sorted citing documents of each address.
 
     `uses` is the `LinkUse` of all anchors, `citing` marks the pages whose links count, `documents` are the URLs with a bag;
     they are numbered from `first_document` on.
@@ -78,12 +78,12 @@ def _number_documents(corpus: Corpus, documents: Array) -> npt.NDArray[np.int64]
 
 
 def _narrow(numbers: Array) -> Array:
-    """Return numbers of documents as 32 bits where these do."""
+    """Return document numbers as 32-bit integers if they fit."""
     return numbers.astype(np.uint32 if int(numbers.max(initial=0)) < 1 << 32 else np.uint64)
 
 
 def name_links(corpus: Corpus, addresses: Array, sources: Array) -> NamedLinks:
-    """Return links to addresses of another shard by the names of these, given what `find_links` found of them."""
+    """Return links to addresses of another shard by name, given the result of `find_links`."""
     urls, targets = np.unique(addresses, return_inverse=True)
     names = pack_strings([corpus.urls[url] for url in urls.tolist()])
     return NamedLinks(*names, targets.astype(np.uint32), sources)
@@ -93,7 +93,7 @@ def number_links(
     corpus: Corpus, documents: Array, own: tuple[Array, Array], visiting: Iterable[NamedLinks] = (),
     first_document: int = 0,
 ) -> DocumentLinks:  # fmt: skip
-    """Return the links to a shard's documents, by these and by the citing documents, with the number of links to each.
+    """Return the links to a shard's documents as document numbers, with the number of links to each.
 
     `own` are the links that `find_links` found on the shard's pages, to its own addresses, `visiting` those of other shards.
     Links to addresses without a bag are left out.
@@ -116,20 +116,20 @@ def number_links(
 
 
 def collect_links(parts: Sequence[DocumentLinks], by: str) -> DocumentLinks:
-    """Return the links of a shard's documents that several shards have sent, in the order of their `targets` or `sources`."""
+    """Return the links of a shard's documents that several shards sent, sorted by `targets` or `sources`."""
     targets, sources, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
     order = np.lexsort((sources, targets) if by == "targets" else (targets, sources))
     return DocumentLinks(targets[order], sources[order], ends[order])
 
 
 def count_outlinks(outlinks: DocumentLinks) -> DocumentLinks:
-    """Return the links from a shard's documents with the number of links from each source, in place of those to each target."""
+    """Return the links from a shard's documents, counted by source instead of by target."""
     _sources, places, counts = np.unique(outlinks.sources, return_inverse=True, return_counts=True)
     return outlinks._replace(ends=_narrow(counts[places]))
 
 
 def divide_links(links: DocumentLinks, by: str, first_documents: Sequence[int]) -> list[DocumentLinks]:
-    """Divide links among shards by their `targets` or `sources`, given the first document of each shard but the first."""
+    """Divide links among shards by `targets` or `sources`, given the first document of all shards but the first."""
     owner = np.searchsorted(np.array(first_documents, np.int64), getattr(links, by).astype(np.int64), side="right")
     order = np.argsort(owner, kind="stable")
     cuts = np.searchsorted(owner[order], np.arange(len(first_documents) + 2)).tolist()

@@ -1,4 +1,4 @@
-"""The bag of a page that is not in the collection, from its own HTML: by numpy alone."""
+"""Make the bag of a page outside the collection from its HTML, with numpy only."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import (
     frequency_weights,
     lead_weights,
-    normalised,
+    normalise,
     scaled_frequencies,
     title_weight,
     whole_units,
@@ -71,10 +71,10 @@ def page_bag(
     )
     flags = np.array(list(origins.values()), dtype=np.uint8)
     own = np.minimum([counts[term] for term in sums], 255).astype(np.uint8)
-    return hashes, normalised(weights, np.array([0, len(weights)])), flags, own
+    return hashes, normalise(weights, np.array([0, len(weights)])), flags, own
 
 
 def page_sketch(words: Sequence[str], attributes: Sequence[int], strategy: Strategy) -> npt.NDArray[np.uint16]:
-    """Return the sketch of the page's own words (see `copies`), whichever origins the strategy takes into bags."""
+    """Return the sketch of a page's own words (see `copies`), whatever origins the strategy uses."""
     own = sorted({word for word, where in zip(words, attributes, strict=True) if where & _RUNNING})
     return sketch(np.array([word_hash(form) for form in bag_forms(own, strategy) if form], dtype=np.uint64))

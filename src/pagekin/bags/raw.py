@@ -14,7 +14,7 @@ _BATCH_ENTRIES = 1 << 22
 
 
 class Raw(NamedTuple):
-    """Merged bags before weighting: summed occurrence weights in units of 2^-24, in temporary files."""
+    """Merged bags before weighting: sums of occurrence weights in units of 2^-24, in temporary files."""
 
     urls: npt.NDArray[np.uint32]
     offsets: npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ class Raw(NamedTuple):
 
 @contextmanager
 def temporary_array(path: Path, dtype: npt.DTypeLike) -> Iterator[ArrayFile]:
-    """Open an array that is appended to and then mapped, so that the system may move it out of memory."""
+    """Open an array on disk that is appended to and then memory-mapped, so that the system may page it out."""
     file = ArrayFile(path, dtype)
     try:
         yield file
@@ -49,7 +49,7 @@ def temporary_array(path: Path, dtype: npt.DTypeLike) -> Iterator[ArrayFile]:
 
 
 def keep_terms(raw: Raw, kept: Array, folder: Path) -> Raw:
-    """Return merged bags with those terms alone that `kept` marks, numbered anew; bags without any of them are left out."""
+    """Return merged bags with only the terms that `kept` marks, renumbered; bags that become empty are dropped."""
     number = np.cumsum(kept) - 1
     sizes = np.zeros(len(raw.urls), np.int64)
     with (
@@ -80,7 +80,7 @@ def keep_terms(raw: Raw, kept: Array, folder: Path) -> Raw:
 
 
 def keep_bags(raw: Raw, kept: Array) -> Raw:
-    """Return those merged bags that `kept` marks, in memory; frequencies are counted among them."""
+    """Return the merged bags that `kept` marks, in memory, with frequencies counted among them."""
     rows = np.flatnonzero(kept)
     entries = row_entries(raw.offsets, rows)
     terms, counts = np.asarray(raw.terms[entries]), np.asarray(raw.counts[entries])

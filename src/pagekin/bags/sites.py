@@ -1,4 +1,4 @@
-"""Which documents are of one site, for answers from other sites (section 7.2's complaint)."""
+"""Group documents by site, for answers from other sites only (a wish in section 7.2)."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -25,14 +25,14 @@ class SiteNames(NamedTuple):
 
 
 class SiteNumbers(NamedTuple):
-    """The numbers that a shard's `SiteNames` have in the whole."""
+    """The numbers in the whole of a shard's `SiteNames`."""
 
     sites: npt.NDArray[np.int64]
     hosts: npt.NDArray[np.int64]
 
 
 class SiteRule(NamedTuple):
-    """What sites are in a collection, and the greatest number of one that has a document."""
+    """How sites are defined in a collection, and the greatest site number of a document."""
 
     name: str
     """Registrable domains ('domain'); where all documents are of one, hosts ('host'); where all are of one host, 'none'."""
@@ -51,7 +51,7 @@ def site_numbers(corpus: Corpus, urls: Array) -> tuple[Array, str]:
 
 
 def name_sites(corpus: Corpus, own: range, documents: Array) -> SiteNames:
-    """Return the names of the sites of a shard's `own` addresses, among which are its documents."""
+    """Return the names of the sites of a shard's `own` addresses, which include its documents."""
     of_url, names = _own_sites(corpus, own)
     held = np.zeros(len(names), np.bool_)
     held[of_url[documents.astype(np.int64) - own.start]] = True
@@ -62,7 +62,7 @@ def name_sites(corpus: Corpus, own: range, documents: Array) -> SiteNames:
 
 
 def number_sites(shards: Sequence[SiteNames]) -> tuple[list[SiteNumbers], SiteRule]:
-    """Return the numbers of all shards' sites and hosts in the whole, and the rule."""
+    """Return (the numbers in the whole of all shards' sites and hosts, the rule)."""
     _sites, sites = union_strings([RaggedBytes(part.sites, part.site_offsets) for part in shards])
     hosts, of_hosts = union_strings([RaggedBytes(part.hosts, part.host_offsets) for part in shards])
     held = np.unique(np.concatenate([numbers[part.held] for numbers, part in zip(sites, shards, strict=True)]))
@@ -73,7 +73,7 @@ def number_sites(shards: Sequence[SiteNames]) -> tuple[list[SiteNumbers], SiteRu
 
 
 def site_column(corpus: Corpus, own: range, documents: Array, numbers: SiteNumbers, rule: SiteRule) -> Array:
-    """Return the site of each of a shard's documents, by the numbers of the whole."""
+    """Return the site of each of a shard's documents, as numbered in the whole."""
     if rule.name == "domain":
         of_document = _own_sites(corpus, own)[0][documents.astype(np.int64) - own.start]
         return numbers.sites[of_document].astype(smallest_uint(rule.most))
@@ -83,6 +83,6 @@ def site_column(corpus: Corpus, own: range, documents: Array, numbers: SiteNumbe
 
 
 def _own_sites(corpus: Corpus, own: range) -> tuple[npt.NDArray[np.uint32], list[str]]:
-    """Return (the site of each of a shard's own addresses, the names of the sites), made once for an open corpus."""
+    """Return (the site of each of a shard's own addresses, the names of the sites); cached with the open corpus."""
     urls = RaggedBytes(corpus.urls.data, corpus.urls.offsets[own.start : own.stop + 1])
     return corpus.term_tables(("sites", own), lambda: sites_of_urls(urls))

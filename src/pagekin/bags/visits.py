@@ -1,4 +1,4 @@
-"""Visits: links on pages of one shard to addresses of others, with the words around them, as records that travel.
+"""Visits: links from pages of one shard to addresses of others, with the words around them, as records to send.
 
 A bag needs the windows of all links to its address, wherever the linking pages lie. What visits a shard are plain arrays:
 addresses, hashes and strings, nothing that one shard alone understands.
@@ -26,7 +26,7 @@ BATCH_ANCHORS = 1 << 18
 
 
 class Visits(NamedTuple):
-    """Links to some addresses, in the order of these, of the citing addresses, and of their places on a page."""
+    """Links to some addresses, sorted by target, citing address and place on the page."""
 
     targets: npt.NDArray[np.uint8]
     """The addresses that are linked to, in order, as one string, …"""
@@ -65,7 +65,7 @@ class Visits(NamedTuple):
 def emit_visits(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, is_target: Array
 ) -> Iterator[Visits]:
-    """Yield the links of a corpus's pages to the addresses that `is_target` marks, some pages at a time.
+    """Yield the links of a corpus to the addresses that `is_target` marks, a batch of pages at a time.
 
     `citing` marks the pages whose links count. What a strategy does not need is left out: see `reduce_visits`.
     """
@@ -93,7 +93,7 @@ def emit_visits(
 
 
 class VisitingLinks(NamedTuple):
-    """Links of a batch of pages to other shards; pages and anchors are numbered as `KeptWords` has them."""
+    """Links to other shards from a batch of pages; pages and anchors are numbered as in `KeptWords`."""
 
     targets: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int64]
@@ -105,7 +105,7 @@ class VisitingLinks(NamedTuple):
 
 
 class Windows(NamedTuple):
-    """Links with the words around them, by the numbers of one corpus: in the order of targets, citing addresses and places."""
+    """Links with the words around them, in the numbers of one corpus, sorted by target, citing address and place."""
 
     targets: npt.NDArray[np.int64]
     sources: npt.NDArray[np.int64]
@@ -119,7 +119,7 @@ class Windows(NamedTuple):
     words: npt.NDArray[np.int32]
 
     def take(self, rows: Array) -> "Windows":
-        """Return some of the links, in an order."""
+        """Return the given links, in the given order."""
         sizes = np.diff(self.offsets)[rows]
         return Windows(
             self.targets[rows], self.sources[rows], self.hosts[rows], self.places[rows], self.keys[rows],
@@ -128,14 +128,14 @@ class Windows(NamedTuple):
         )  # fmt: skip
 
     def citations(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return (the different targets, how many addresses cite each)."""
+        """Return (the distinct targets, the number of addresses that cite each)."""
         first = np.ones(len(self.targets), np.bool_)
         first[1:] = (np.diff(self.targets) != 0) | (np.diff(self.sources) != 0)
         return np.unique(self.targets[first], return_counts=True)
 
 
 class WindowsInPieces:
-    """Windows of many batches of pages, of which those are left that a strategy needs; each page is in one batch."""
+    """Windows of many batches of pages, reduced to those that a strategy needs; a page is in one batch."""
 
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
@@ -143,12 +143,12 @@ class WindowsInPieces:
         self._cited: list[tuple[Array, Array]] = []
 
     def add(self, windows: Windows) -> None:
-        """Take the windows of a batch."""
+        """Add the windows of a batch."""
         self._cited.append(windows.citations())
         self._pieces.append(windows.take(np.flatnonzero(_needed_of(windows, self._strategy))))
 
     def visits(self, corpus: Corpus, words: Vocabulary) -> Visits:
-        """Return all of them as visits."""
+        """Return all windows as visits."""
         if not self._pieces:
             return reduce_visits([], self._strategy)
         pieces = self._pieces
@@ -167,19 +167,19 @@ class WindowsInPieces:
 
 
 def _needed_of(windows: Windows, strategy: Strategy) -> npt.NDArray[np.bool_]:
-    return _needed(windows.targets, windows.sources, windows.keys, strategy)
+    return _mark_needed(windows.targets, windows.sources, windows.keys, strategy)
 
 
 def make_visits(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: VisitingLinks
 ) -> Visits:
-    """Return all of some links as visits."""
+    """Return some links as visits."""
     windows = read_windows(strategy, words, kept, links, len(corpus))
     return _pack_windows(corpus, words, windows, windows.citations())
 
 
 def read_windows(strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: VisitingLinks, pages: int) -> Windows:
-    """Return some links with the words around them; `pages` is more than the number of any page."""
+    """Return some links with the words around them; `pages` is greater than any page number."""
     from pagekin.bags._kernels.keep import LEFT_OUT
     from pagekin.bags._kernels.merge import hash_links
 
@@ -206,7 +206,7 @@ def read_windows(strategy: Strategy, words: Vocabulary, kept: "KeptWords", links
 
 
 def _pack_windows(corpus: Corpus, words: Vocabulary, windows: Windows, cited: tuple[Array, Array]) -> Visits:
-    """Return links with the words around them as visits, given all addresses that are cited, and by how many."""
+    """Return windows as visits, given all cited addresses and their numbers of citations."""
     in_use = distinct(windows.words)
     in_use = in_use[np.argsort(words.hashes[in_use])]
     number = np.zeros(len(words.hashes), np.uint32)
@@ -230,7 +230,7 @@ def _pack_windows(corpus: Corpus, words: Vocabulary, windows: Windows, cited: tu
 
 
 def _by_page(links: VisitingLinks, pages: int) -> npt.NDArray[np.uint64]:
-    """Return the hosts of links by the number of their page."""
+    """Return the host of each link's page, by page number."""
     hosts = np.zeros(pages, np.uint64)
     hosts[links.pages] = links.hosts
     return hosts
@@ -241,7 +241,7 @@ def _strings(names: RaggedBytes, some: Array) -> tuple[Array, Array]:
 
 
 def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
-    """Return the visits of several parts as one, without the links that the strategy does not need; pages are in one part each.
+    """Join the visits of several parts, without links that the strategy does not need; a page is in one part only.
 
     Where links of one host with the same words count once, of those to an address the one stays whose citing address and place
     come first. Where citing pages are terms, the first link of each page stays, too. A link that is a citation alone is counted.
@@ -250,9 +250,12 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     every = list(parts)
     targets, to = union_strings([RaggedBytes(part.targets, part.target_offsets) for part in every])
     sources, of = union_strings([RaggedBytes(part.citing, part.citing_offsets) for part in every])
-    target = _joined([places[part.target] for part, places in zip(every, to, strict=True)])
-    source = _joined([places[part.source] for part, places in zip(every, of, strict=True)])
-    place, key = _joined([part.place for part in every]), _joined([part.key for part in every]).astype(np.uint64)
+    target = _concatenate([places[part.target] for part, places in zip(every, to, strict=True)])
+    source = _concatenate([places[part.source] for part, places in zip(every, of, strict=True)])
+    place, key = (
+        _concatenate([part.place for part in every]),
+        _concatenate([part.key for part in every]).astype(np.uint64),
+    )
     citations = np.zeros(len(targets), np.int64)
     for part, places in zip(every, to, strict=True):
         np.add.at(citations, places, part.citations)
@@ -260,15 +263,15 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     for part, places in zip(every, of, strict=True):
         hosts[places] = part.hosts
     order = np.lexsort((place, source, target))
-    order = order[_needed(target[order], source[order], key[order], strategy)]
+    order = order[_mark_needed(target[order], source[order], key[order], strategy)]
     hashes, strings, numbers = _union_words(every)
     starts = np.cumsum([0, *(len(part.words) for part in every)])
-    word_offsets = _joined(
+    word_offsets = _concatenate(
         [part.word_offsets[:-1] + start for part, start in zip(every, starts, strict=False)] + [starts[-1:]]
     )
     sizes = np.diff(word_offsets)[order]
     words = numbers[row_entries(word_offsets, order)]
-    spans = _joined([part.spans for part in every]).astype(np.int32).reshape(-1, 4)
+    spans = _concatenate([part.spans for part in every]).astype(np.int32).reshape(-1, 4)
     cited, in_use = np.unique(source[order], return_inverse=True)
     said, around = np.unique(words, return_inverse=True)
     return Visits(
@@ -280,12 +283,12 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     )  # fmt: skip
 
 
-def _joined(arrays: Sequence[Array]) -> Array:
+def _concatenate(arrays: Sequence[Array]) -> Array:
     return np.concatenate([np.zeros(0, np.int64) if not arrays else arrays[0][:0], *arrays])
 
 
-def _needed(target: Array, source: Array, key: Array, strategy: Strategy) -> npt.NDArray[np.bool_]:
-    """Return which links a strategy needs, of all in the order of targets, citing addresses and places."""
+def _mark_needed(target: Array, source: Array, key: Array, strategy: Strategy) -> npt.NDArray[np.bool_]:
+    """Mark the links that a strategy needs; they are sorted by target, citing address and place."""
     needed: npt.NDArray[np.bool_] = (key != 0) & bool(strategy.anchors.scale)
     if strategy.anchors.repeat == "once":
         order = np.lexsort((key, target))  # stable: of equal links the first stays first
@@ -300,19 +303,19 @@ def _needed(target: Array, source: Array, key: Array, strategy: Strategy) -> npt
 
 
 def _union_words(every: Sequence[Visits]) -> tuple[npt.NDArray[np.uint64], list[bytes], npt.NDArray[np.int64]]:
-    """Return (the hashes of all words, rising; a word for each, the least; the place of each part's words, part after part)."""
-    hashes, places = np.unique(_joined([part.hashes for part in every]).astype(np.uint64), return_inverse=True)
+    """Return (the sorted hashes of all words; the least word of each; the places of each part's words among them)."""
+    hashes, places = np.unique(_concatenate([part.hashes for part in every]).astype(np.uint64), return_inverse=True)
     names = [name for part in every for name in RaggedBytes(part.strings, part.string_offsets)]
     strings: list[bytes] = [b""] * len(hashes)
     for place, name in zip(places.tolist(), names, strict=True):
         strings[place] = min(strings[place] or name, name)
     starts = np.cumsum([0, *(len(part.hashes) for part in every)])
     numbers = [places[start + part.words] for part, start in zip(every, starts, strict=False)]
-    return hashes, strings, _joined(numbers).astype(np.int64)
+    return hashes, strings, _concatenate(numbers).astype(np.int64)
 
 
 def divide_visits(visits: Visits, first_addresses: Sequence[bytes], strategy: Strategy) -> list[Visits]:
-    """Divide visits by the shards that they lead to, given the first address of each shard but the first, in order."""
+    """Divide visits by the shards they lead to, given the first addresses of all shards but the first."""
     targets = RaggedBytes(visits.targets, visits.target_offsets)
     cuts = [0, *map(targets.nearest, first_addresses), len(targets)]
     return [reduce_visits([_select(visits, low, high)], strategy) for low, high in pairwise(cuts)]

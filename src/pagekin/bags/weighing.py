@@ -1,4 +1,4 @@
-"""Weigh merged bags by the frequencies of their terms, and write them (sections 3.3 and 5.2)."""
+"""Weight merged bags by document frequency, and write them (sections 3.3 and 5.2)."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from pagekin.bags.frequencies import Frequencies, find_frequencies
 from pagekin.bags.raw import Raw
 from pagekin.bags.sites import site_numbers
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.weights import frequency_weights, nmdf_parameters, normalised, scaled_frequencies
+from pagekin.bags.weights import frequency_weights, nmdf_parameters, normalise, scaled_frequencies
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus
 from pagekin.store import Array, KinWriter, Progress, batch_ranges, smallest_uint
@@ -20,7 +20,7 @@ BATCH_ENTRIES = 1 << 17
 
 
 class Presentation(NamedTuple):
-    """How the bags of a shard are numbered and shown where they are stored: as the whole shows them."""
+    """The document numbers and display words of a shard's bags, equal to those in the whole."""
 
     urls: npt.NDArray[np.int64]
     """The number of each address in the corpus that is stored with the bags."""
@@ -37,7 +37,7 @@ def weigh(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, raw: Raw, frequencies: Frequencies, writer: KinWriter,
     progress: Progress, shown: Presentation | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write weights by the frequencies of a whole collection, of which these bags may be a part; return facts about them.
+    """Write weighted bags, given the document frequencies of the whole collection; return the facts about them.
 
     Weights are normalised to sum 1. Terms are numbered as bags hold them, unused ones not at all. Without a presentation the
     corpus is the one that is stored, and a whole.
@@ -57,7 +57,7 @@ def weigh(
         terms = raw.terms[part]
         weights = scaled_frequencies(raw.sums[part], strategy) * factors[terms]
         stored_terms.append(number[terms])
-        stored_weights.append(normalised(weights, raw.offsets[first : last + 1] - part.start))
+        stored_weights.append(normalise(weights, raw.offsets[first : last + 1] - part.start))
         stored_origins.append(raw.origins[part])
         stored_counts.append(raw.counts[part])
         progress("weighing", last / bags)
@@ -99,7 +99,7 @@ def weigh(
 
 
 def _present(corpus: Corpus, words: Vocabulary, raw: Raw) -> Presentation:
-    """Return how the bags of a collection in one piece are numbered and shown."""
+    """Return the document numbers and display words of a collection in one piece."""
     sites, site_rule = site_numbers(corpus, raw.urls)
     return Presentation(
         np.arange(len(corpus.urls)), words.shown.astype(np.int64), sites.astype(smallest_uint(int(sites.max(initial=0)))),

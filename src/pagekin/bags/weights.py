@@ -1,4 +1,4 @@
-"""Term weights: distance from the link, document frequency, term frequency (sections 3.3 and 5.2).
+"""Compute term weights: distance from the link, document frequency, term frequency (sections 3.3 and 5.2).
 
 All of it by basic operations in a fixed order, so that processors agree to the last bit.
 """
@@ -16,13 +16,13 @@ UNIT = 2.0**-24
 
 
 def whole_units(weights: Array | float) -> npt.NDArray[np.int64]:
-    """Return weights of occurrences as multiples of UNIT; what has a weight keeps at least one unit, and its term its place."""
+    """Return occurrence weights as multiples of UNIT; a positive weight becomes at least one unit."""
     exact = np.asarray(weights, dtype=np.float64)
     return np.asarray(np.where(exact > 0, np.maximum(np.rint(exact / UNIT), 1.0), 0.0)).astype(np.int64)
 
 
 def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
-    """Return the weight of a window word by its distance from the link; the link's own words are at 0."""
+    """Return the weights of window words by distance from the link; the link's own words are at 0."""
     distance = np.arange(strategy.window.size + 1, dtype=np.float64)
     if strategy.weight.distance == "none":
         return np.ones_like(distance)
@@ -30,12 +30,12 @@ def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
 
 
 def title_weight(strategy: Strategy) -> float:
-    """Return the weight of a title word: beside windows it counts as a word of a link does, at distance 0."""
+    """Return the weight of a title word: with windows, that of a word of a link, at distance 0."""
     return strategy.title.scale * (float(distance_weights(strategy)[0]) if strategy.anchors.scale else 1.0)
 
 
 def lead_weights(strategy: Strategy, words: int) -> npt.NDArray[np.float64]:
-    """Return the weight of a word that follows n kept words of the page's running text, for n up to `words`."""
+    """Return the weights of words by the number of kept words before them in the running text, up to `words`."""
     before = np.arange(words + 1, dtype=np.float64)
     if not strategy.content.lead:
         return np.ones_like(before)
@@ -54,7 +54,7 @@ def nmdf_parameters(strategy: Strategy, bags: int) -> tuple[float, float]:
 
 
 def frequency_weights(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[np.float64]:
-    """Return the factor of each term by the number of bags that hold it (Figures 7 and 8)."""
+    """Return the weight factor of each term by the number of bags that hold it (Figures 7 and 8)."""
     most = int(df.max(initial=0))
     if most + 1 < len(df):  # many terms have the same df
         return np.asarray(_weigh_df(np.arange(most + 1), bags, strategy)[df])
@@ -75,7 +75,7 @@ def _weigh_df(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[np.float6
 
 
 def scaled_frequencies(sums: Array, strategy: Strategy) -> npt.NDArray[np.float64]:
-    """Scale summed occurrence weights, in units, as the strategy says: unchanged, by square root, or 1 + log2 above 1."""
+    """Scale summed occurrence weights, in units, as the strategy says: not at all, by square root, or 1 + log2."""
     counts = sums * UNIT
     if strategy.weight.tf == "sqrt":
         return np.asarray(np.sqrt(counts))
@@ -84,8 +84,8 @@ def scaled_frequencies(sums: Array, strategy: Strategy) -> npt.NDArray[np.float6
     return counts
 
 
-def normalised(weights: Array, offsets: Array) -> npt.NDArray[np.float32]:
-    """Divide each bag's weights by their sum: bag i is weights[offsets[i]:offsets[i + 1]], none is empty.
+def normalise(weights: Array, offsets: Array) -> npt.NDArray[np.float32]:
+    """Divide each bag's weights by their sum; bag i is weights[offsets[i]:offsets[i + 1]], and no bag is empty.
 
     Where all weights of a bag vanish (terms far from the centre of nmdf), its terms count alike.
     """

@@ -1,4 +1,4 @@
-"""Bags by many strategies over one corpus: what two strategies share is made once."""
+"""Make bags by many strategies over one corpus, sharing the stages that strategies have in common."""
 
 import shutil
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from pagekin.bags.judging import judge_links
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw, keep_terms
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.weights import frequency_weights, normalised, scaled_frequencies
+from pagekin.bags.weights import frequency_weights, normalise, scaled_frequencies
 from pagekin.bags.words import Vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus
 from pagekin.store import NO_LIMIT, Array, MemoryBudget, Workspace, batch_ranges, no_progress, row_entries
@@ -26,7 +26,7 @@ _KEPT_STAGES = 16
 
 @dataclass(frozen=True)
 class BagMatrix:
-    """Terms of documents with their weights or counts, by row: row i is terms[offsets[i]:offsets[i + 1]]."""
+    """Terms of documents with their weights or counts; row i is terms[offsets[i]:offsets[i + 1]]."""
 
     offsets: npt.NDArray[np.int64]
     terms: Array
@@ -64,7 +64,7 @@ class BagSet:
         return int(np.count_nonzero(self.df))
 
     def matrix(self, urls: Array) -> BagMatrix:
-        """Return the bags of some URLs as the rows of a matrix; a URL without a bag has an empty row."""
+        """Return the bags of some URLs as matrix rows; a URL without a bag has an empty row."""
         place = np.minimum(np.searchsorted(self.urls, urls), max(len(self.urls) - 1, 0))
         has = self.urls[place] == urls if len(self.urls) else np.zeros(len(urls), np.bool_)
         starts = np.where(has, self.offsets[place], 0)
@@ -75,7 +75,7 @@ class BagSet:
 
 
 class BagWorkshop:
-    """Makes bags of one corpus, in a folder for temporary files; keeps stages that the next strategy may need again."""
+    """Makes bags of one corpus, in a folder for temporary files, and caches stages for the next strategy."""
 
     def __init__(
         self,
@@ -95,14 +95,14 @@ class BagWorkshop:
 
     def bags(self, strategy: Strategy) -> BagSet:
         """Make the bags of all URLs by a strategy."""
-        raw, window_words = self._merged(strategy)
+        raw, window_words = self._merge(strategy)
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
         weights = scaled_frequencies(raw.sums, strategy) * factors[raw.terms]
         return BagSet(
             raw.urls,
             raw.offsets,
             raw.terms,
-            normalised(weights, raw.offsets),
+            normalise(weights, raw.offsets),
             raw.sums,
             raw.df,
             raw.inlinks,
@@ -110,11 +110,11 @@ class BagWorkshop:
         )
 
     def matrix(self, strategy: Strategy, urls: Array, words_alone: bool = False) -> BagMatrix:
-        """Return the bags of some URLs as the rows of a matrix, in as much memory as these rows take.
+        """Return the bags of some URLs as matrix rows, in memory for these rows only.
 
         A URL without a bag has an empty row; with `words_alone` terms that are no words are left out after weighing.
         """
-        raw, _window_words = self._merged(strategy)
+        raw, _window_words = self._merge(strategy)
         factors = frequency_weights(raw.df, len(raw.urls), strategy)
         limit = self.words(strategy) if words_alone else len(raw.df)
         place = np.minimum(np.searchsorted(raw.urls, urls), max(len(raw.urls) - 1, 0))
@@ -127,7 +127,7 @@ class BagWorkshop:
             entries = row_entries(raw.offsets, place[first:last])
             found = raw.terms[entries]
             sums = scaled_frequencies(raw.sums[entries], strategy) * factors[found]
-            weighed = normalised(sums, ends[first : last + 1] - ends[first])
+            weighed = normalise(sums, ends[first : last + 1] - ends[first])
             kept = found < limit
             of_row = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
             sizes[rows[first:last]] = np.bincount(of_row[kept], minlength=last - first)
@@ -136,8 +136,8 @@ class BagWorkshop:
         offsets = np.cumsum(np.append(0, sizes))
         return BagMatrix(offsets, np.concatenate(terms), np.concatenate(weights), limit)
 
-    def _merged(self, strategy: Strategy) -> tuple[Raw, tuple[float, float]]:
-        """Return the merged bags of a strategy before weighting, and the mean numbers of words in its windows."""
+    def _merge(self, strategy: Strategy) -> tuple[Raw, tuple[float, float]]:
+        """Return (the merged bags of a strategy before weighting, the mean widths of its windows)."""
         words = self.vocabulary(strategy)
         links_key = (strategy.content.furniture, strategy.anchors.listing)
         uses = self._stage(
@@ -165,7 +165,7 @@ class BagWorkshop:
         return self._stage(key, merge), window_words
 
     def _wider_stage(self, key: tuple[Any, ...]) -> Raw | None:
-        """Return merged bags that hold those of this key and terms for more kinds of addresses, if any are kept."""
+        """Return cached merged bags with the same key and more kinds of address terms; None if there are none."""
         if key in self._stages:
             return None
         for other, (stage, _room) in self._stages.items():
@@ -177,7 +177,7 @@ class BagWorkshop:
         return None
 
     def _without_addresses(self, raw: Raw, strategy: Strategy, room: Path) -> Raw:
-        """Return merged bags without the terms for addresses that a strategy does not count, numbered as it does."""
+        """Return merged bags without the address terms that a strategy does not use, renumbered."""
         _words_end, links_end, end = build.term_limits(self.corpus, strategy, self.vocabulary(strategy))
         kept = np.zeros(len(raw.df), np.bool_)
         kept[:links_end] = True
@@ -186,7 +186,7 @@ class BagWorkshop:
         return keep_terms(raw, kept, room)
 
     def term_text(self, strategy: Strategy, term: int) -> str:
-        """Return a term of a strategy's bags for people: a word, or the address of a citing page, or of a cited one."""
+        """Return a term for display: a word, or the address of a citing or cited page."""
         words = self.vocabulary(strategy)
         words_end, links_end, _end = build.term_limits(self.corpus, strategy, words)
         if term < words_end:
@@ -194,7 +194,7 @@ class BagWorkshop:
         return self.corpus.page_url(term - words_end) if term < links_end else self.corpus.url(term - links_end)
 
     def words(self, strategy: Strategy) -> int:
-        """Return how many of a strategy's terms are words; terms from there on are addresses."""
+        """Return the number of word terms in a strategy; higher term numbers are addresses."""
         return len(self.vocabulary(strategy).shown)
 
     def vocabulary(self, strategy: Strategy) -> Vocabulary:
@@ -202,7 +202,7 @@ class BagWorkshop:
         return make_vocabulary(self.corpus, strategy)
 
     def _stage(self, key: tuple[Any, ...], make: Callable[[Path], Stage]) -> Stage:
-        """Return the stage of this key, made now if it is not kept; the least recently used stage is dropped."""
+        """Return the stage with this key from the cache, or make it; the least recently used one is dropped."""
         if key not in self._stages:
             room = self._folder / f"stage-{self._rooms}"
             self._rooms += 1

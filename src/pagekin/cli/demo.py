@@ -67,16 +67,16 @@ def _is_fresh(out: Path) -> bool:
     return (
         facts.get("pagekin") == pagekin.__version__
         and facts.keys() >= _STAGES
-        and _code_changed() <= _changed(out / "manifest.json")
+        and _code_changed() <= _change_time(out / "manifest.json")
     )
 
 
 def _code_changed() -> float:
     """Return when our code last changed."""
-    return max(map(_changed, Path(__file__).resolve().parents[1].rglob("*.py")))
+    return max(map(_change_time, Path(__file__).resolve().parents[1].rglob("*.py")))
 
 
-def _changed(path: Path) -> float:
+def _change_time(path: Path) -> float:
     return path.stat().st_mtime
 
 

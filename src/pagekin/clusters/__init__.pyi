@@ -16,7 +16,7 @@ from .directory import (
 )
 from .documents import DOCUMENTS_TREE, document_of, document_tree, find_documents, fold_documents
 from .following import FollowedTrees, follow_trees, join_clusters
-from .furniture import is_furniture
+from .furniture import is_count, is_furniture
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, join_trees, put_trees, read_trees
 from .kept_names import NO_NAMES, KeptNames, write_names
 from .links import link_similarity, page_graph
@@ -39,7 +39,7 @@ from .terms import (
     term_words,
     weigh_terms,
 )
-from .thesaurus import THESAURUS_ARRAYS, Cooccurrences, PageThesaurus, PageTopics, Suggestions
+from .thesaurus import THESAURUS_ARRAYS, Cooccurrences, PageThesaurus, PageTopics, Suggestions, numbers_of
 
 __all__ = [
     "DIRECTORY_CHOICES",
@@ -79,6 +79,7 @@ __all__ = [
     "find_documents",
     "fold_documents",
     "follow_trees",
+    "is_count",
     "is_furniture",
     "join_clusters",
     "join_trees",
@@ -86,6 +87,7 @@ __all__ = [
     "load_directory",
     "make_trees",
     "measure_agreement",
+    "numbers_of",
     "page_graph",
     "put_trees",
     "read_listings",

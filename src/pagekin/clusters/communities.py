@@ -169,15 +169,15 @@ def leiden(graph: WeightedGraph, resolution: float = 1.0, seed: int = 1) -> Labe
 
 def number_by_first(labels: Labels) -> Labels:
     """Give labels numbers from 0 in the order in which they first occur."""
-    return _numbered(labels, lambda first, _sizes: np.argsort(first))
+    return _renumber(labels, lambda first, _sizes: np.argsort(first))
 
 
 def number_by_size(labels: Labels) -> Labels:
     """Give labels numbers from 0, those of most pages first; ties in order of occurrence."""
-    return _numbered(labels, lambda first, sizes: np.lexsort((first, -sizes)))
+    return _renumber(labels, lambda first, sizes: np.lexsort((first, -sizes)))
 
 
-def _numbered(labels: Labels, order: Callable[[Array, Array], Array]) -> Labels:
+def _renumber(labels: Labels, order: Callable[[Array, Array], Array]) -> Labels:
     _names, first, place, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     number = np.empty(len(first), np.int64)
     number[order(first, sizes)] = np.arange(len(first))

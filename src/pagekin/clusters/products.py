@@ -82,10 +82,10 @@ def find_products(corpus: Corpus, pages: Sequence[int], fit: Callable[[int], boo
     of_page = np.full(len(corpus), NOBODY, np.int32)
     numbers: dict[str, int] = {}
     names: list[str] = []
-    by_host: defaultdict[str, list[Titled]] = defaultdict(list)
+    by_host: defaultdict[str, list[TitledPage]] = defaultdict(list)
     for page in pages:
         url = corpus.page_url(page)
-        by_host[host_of(url)].append(Titled(page, url, corpus.titles.text(page) if fit(page) else ""))
+        by_host[host_of(url)].append(TitledPage(page, url, corpus.titles.text(page) if fit(page) else ""))
     found = [one for host, held in by_host.items() for one in _products_of_host(corpus, host, held)]
     subjects = {fold_case(one.name): one.subject for one in found if one.subject}  # mirrors have another host
     for named in found:
@@ -96,7 +96,7 @@ def find_products(corpus: Corpus, pages: Sequence[int], fit: Callable[[int], boo
     return Products(of_page, tuple(names))
 
 
-class Titled(NamedTuple):
+class TitledPage(NamedTuple):
     """A page with its address and its title."""
 
     page: int
@@ -108,11 +108,11 @@ class NamedPages(NamedTuple):
     """Pages of a product, and what they are about if that says more than the name."""
 
     name: str
-    pages: Sequence[Titled]
+    pages: Sequence[TitledPage]
     subject: str = ""
 
 
-def _products_of_host(corpus: Corpus, host: str, held: Sequence[Titled]) -> list[NamedPages]:
+def _products_of_host(corpus: Corpus, host: str, held: Sequence[TitledPage]) -> list[NamedPages]:
     """Return the products of a host."""
     found = _products_of_folder(held, 0)
     if len(found) == 1 and len(found[0].pages) == len(held):
@@ -123,13 +123,13 @@ def _products_of_host(corpus: Corpus, host: str, held: Sequence[Titled]) -> list
     return [NamedPages(name, held)] if name else found
 
 
-def _products_of_folder(held: Sequence[Titled], depth: int) -> list[NamedPages]:
+def _products_of_folder(held: Sequence[TitledPage], depth: int) -> list[NamedPages]:
     """Return the product of a folder whose titles agree, or of the folders in it if these are several products."""
     name, share = repeated_name(one.title for one in held)
     if share >= _WHOLE or depth == _FOLDERS:
         return [NamedPages(name, held)] if share >= _SECTION else []
 
-    def folder(one: Titled) -> str:
+    def folder(one: TitledPage) -> str:
         parts = one.url.partition("?")[0].split("/")[3:-1]
         return parts[depth] if depth < len(parts) else ""
 
@@ -141,7 +141,7 @@ def _products_of_folder(held: Sequence[Titled], depth: int) -> list[NamedPages]:
     return [NamedPages(name, held)] if name and (not depth or share >= _SECTION) else found
 
 
-def _subject(corpus: Corpus, host: str, held: Sequence[Titled], name: str) -> str:
+def _subject(corpus: Corpus, host: str, held: Sequence[TitledPage], name: str) -> str:
     """Return the word in a host's name that its pages are about, if they never speak of the name that titles repeat.
 
     The pages of birds.example may all be titled "… - Feather Notes": where only the template says so, a person would still
@@ -176,7 +176,7 @@ def _spread(pages: Sequence[int]) -> Sequence[int]:
     return pages[:: max(len(pages) // _LOOKED_AT, 1)][:_LOOKED_AT]
 
 
-def _mentioned_name(corpus: Corpus, host: str, held: Sequence[Titled]) -> str:
+def _mentioned_name(corpus: Corpus, host: str, held: Sequence[TitledPage]) -> str:
     """Return a part of a host's name, or the title of a home page, that most of its pages mention; '' if there is none."""
     some = _spread([one.page for one in held])
     words = [set(corpus.words(page).tolist()) for page in some]
@@ -196,14 +196,14 @@ def _mentioned_name(corpus: Corpus, host: str, held: Sequence[Titled]) -> str:
     ]
     if chosen:
         best = min(chosen, key=lambda word: (word not in parts, -len(word), word))
-        if name := _spelled(corpus, best, some):
+        if name := _find_capitalised(corpus, best, some):
             return name
     homes = sorted(held, key=lambda one: (one.url.count("/"), "index" not in one.url, len(one.url), one.page))
     names = (clean_name(one.title) for one in homes[:_HOMES])
     return next((name for name in names if name and mentioned(name)), "")
 
 
-def _spelled(corpus: Corpus, word: str, pages: Sequence[int]) -> str:
+def _find_capitalised(corpus: Corpus, word: str, pages: Sequence[int]) -> str:
     """Return a word as pages write it with a capital letter, since code has small ones; '' if they hardly ever do."""
     pattern = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
     texts = (corpus.text_bytes(page)[0].decode("utf-8", "ignore") for page in pages)

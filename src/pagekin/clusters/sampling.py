@@ -60,7 +60,7 @@ def join_others(
     Cost: for each page the columns of its terms in the sample, which are bounded, and a sort of all pages' connections.
     """
     others = np.setdiff1d(np.arange(len(urls)), sample, assume_unique=True)
-    edges = [_linked(corpus, urls, sample, others)]
+    edges = [_links_to_sample(corpus, urls, sample, others)]
     table = BagTable(workshop.matrix(NEIGHBOURS, urls[sample]), _WIDEST)
     for first in range(0, len(others), _PART):
         some = others[first : first + _PART]
@@ -75,7 +75,7 @@ def join_others(
     return _join_by_votes(len(urls), sample, others, levels, (page, sampled, weight))
 
 
-def _linked(corpus: Corpus, urls: Array, sample: Array, others: Array) -> tuple[Array, Array, Array]:
+def _links_to_sample(corpus: Corpus, urls: Array, sample: Array, others: Array) -> tuple[Array, Array, Array]:
     """Return the links between other pages and those of the sample: (place in others, place in the sample, weight)."""
     pairs = link_pairs(corpus, urls, classify_links(corpus, Strategy()))
     out, into = np.zeros(len(urls), np.int64), np.zeros(len(urls), np.int64)

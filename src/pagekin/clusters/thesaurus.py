@@ -17,7 +17,7 @@ from pagekin.hypertext import Corpus, fold_case
 from pagekin.store import Array, Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint, temporary_folder
 
 if TYPE_CHECKING:
-    from pagekin.bags import BagWorkshop
+    from pagekin.bags import BagWorkshop, Vocabulary
 
 ABOUT = 60
 """How many of its heaviest words a page is about."""
@@ -25,11 +25,17 @@ _FEWEST = 3
 """Pages that must be about a word before it is suggested."""
 _LEAST_SHARE = 0.03
 """The share of the question's pages that are about a word before it is suggested: a few of many may be by chance."""
+_FEWEST_TOGETHER = 3
+"""Pages of the question that must be about a collocated word, or half of them if they are few."""
 THESAURUS_ARRAYS = "about."
 _PART = 1 << 14
 """Pages whose words are sorted at a time."""
 _ALONE, _SHOWN = 0.3, 0.6
 """The share of places where a phrase stands alone, and what it counts on a page, for the page to be about it."""
+_OFTEN = (3, 2)
+"""How often a page says what it is about: the first of these that tells something where pages are as long as here."""
+_TELLING = (0.2, 0.1)
+"""The share of pages that say a word they are about so often, for each number of `_OFTEN` to tell something."""
 _STRATEGY = Strategy().with_settings({"outlinks.scale": 0})
 
 
@@ -54,14 +60,18 @@ class PageTopics:
     """Numbers of words."""
     words: RaggedBytes
     """Each word in its most common form."""
+    offered: npt.NDArray[np.bool_] | None = None
+    """Which words may be suggested: those that pages talk about. None if all may be."""
 
     @classmethod
     def of(
         cls, corpus: Corpus, threads: int = 1, phrases: bool = False, workshop: "BagWorkshop | None" = None
     ) -> "PageTopics":
-        """Find what the pages of a corpus are about: words, and on request phrases of their titles, breadcrumbs and links.
+        """Find what the pages of a corpus are about.
 
-        Cost: a sort of each page's words, some thousand pages at a time.
+        With `phrases` also phrases of their titles, breadcrumbs and links; and only words that pages talk about are offered,
+        since the words of a template stand on its pages, but are said no more. Cost: a sort of each page's words, some
+        thousand pages at a time.
         """
         from pagekin.bags import BagWorkshop  # which questions do not need
         from pagekin.clusters._kernels.sums import heaviest_terms
@@ -78,27 +88,32 @@ class PageTopics:
                 found.append(heaviest[:count].copy())
             offsets, terms = np.cumsum(np.concatenate(sizes)), np.concatenate(found)
             del found
+            words = workshop.vocabulary(_STRATEGY)
+            offered = _is_talked_about(corpus, words, offsets, terms, threads) if phrases else None
             met = np.bincount(terms) > 0
             terms, used = (np.cumsum(met, dtype=np.uint32) - np.uint32(1))[terms], np.flatnonzero(met)
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
-        if phrases:
+        if offered is not None:
             more, numbers, texts = _page_phrases(corpus, threads)
             order = np.argsort(more, kind="stable")
             more, numbers = more[order], numbers[order]
             # A page's phrases come after its words.
             terms = np.insert(terms, offsets[more + 1], (numbers + len(shown)).astype(np.uint32))
             offsets, shown = offsets + np.searchsorted(more, np.arange(len(page_url) + 1)), shown + texts
-        return cls(offsets, terms, RaggedBytes(*pack_strings(shown)))
+            offered = np.append(offered[used], np.ones(len(texts), np.bool_))
+        return cls(offsets, terms, RaggedBytes(*pack_strings(shown)), offered)
 
     @classmethod
     def read(cls, kin: Kin) -> "PageTopics | None":
         """Read it from a collection; None if the collection has none."""
         if f"{THESAURUS_ARRAYS}terms" not in kin:
             return None
+        words, offered = RaggedBytes.of(kin, f"{THESAURUS_ARRAYS}word"), f"{THESAURUS_ARRAYS}offered"
         return cls(
             kin[f"{THESAURUS_ARRAYS}offsets"],
             kin[f"{THESAURUS_ARRAYS}terms"],
-            RaggedBytes.of(kin, f"{THESAURUS_ARRAYS}word"),
+            words,
+            kin[offered].astype(np.bool_) if offered in kin else None,
         )
 
     def cut(self, first: int, last: int) -> "PageTopics":
@@ -106,7 +121,8 @@ class PageTopics:
         offsets = np.asarray(self.offsets[first : last + 1], np.int64)
         used, terms = np.unique(np.asarray(self.terms[offsets[0] : offsets[-1]]), return_inverse=True)
         words = RaggedBytes(*pack_strings([self.words[one] for one in used.tolist()]))
-        return PageTopics(offsets - offsets[0], terms.astype(np.uint32), words)
+        offered = None if self.offered is None else self.offered[used]
+        return PageTopics(offsets - offsets[0], terms.astype(np.uint32), words, offered)
 
     def put(self, writer: KinWriter) -> None:
         """Keep it in a collection."""
@@ -114,6 +130,40 @@ class PageTopics:
         writer.put(f"{THESAURUS_ARRAYS}terms", self.terms.astype(smallest_uint(len(self.words))))
         writer.put(f"{THESAURUS_ARRAYS}word.bytes", np.asarray(self.words.data))
         writer.put(f"{THESAURUS_ARRAYS}word.offsets", np.asarray(self.words.offsets))
+        if self.offered is not None:
+            writer.put(f"{THESAURUS_ARRAYS}offered", self.offered.astype(np.uint8))
+
+
+def _is_talked_about(
+    corpus: Corpus, words: "Vocabulary", offsets: Array, terms: Array, threads: int
+) -> npt.NDArray[np.bool_]:
+    """Return of each word whether pages say it often, given the words that each page is about.
+
+    A page says a word often if it stands in the title or some times in the text. Compared are the shares of pages that do so, of
+    those about the word and of those about any; half of that is enough. Where pages are too short to say anything often,
+    all words are kept. Cost: one pass over all words.
+    """
+    from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
+
+    of_text, of_title = TERM_ATTRIBUTES.index("text"), TERM_ATTRIBUTES.index("title")
+    columns, page = len(words.shown), np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    titled, said = np.zeros(len(terms), np.bool_), np.zeros((len(_OFTEN), len(terms)), np.bool_)
+    for first, counted in term_batches(corpus, words, threads):
+        word, attribute = np.divmod(counted.terms, len(TERM_ATTRIBUTES))
+        keys, in_text = counted.rows * columns + word, attribute == of_text
+        here = slice(offsets[first], offsets[first + len(counted)])
+        mine = (page[here] - first) * columns + terms[here]
+        titled[here] = np.isin(mine, keys[attribute == of_title])
+        for number, times in enumerate(_OFTEN):
+            said[number, here] = np.isin(mine, keys[in_text & (counted.weights >= times)])
+    for repeated, least in zip(said, _TELLING, strict=True):
+        if len(terms) and repeated.mean() >= least:
+            often = repeated | titled
+            usual = often.mean()
+            # Half a page more that says it: a word of few pages is given the benefit of the doubt.
+            pages, saying = np.bincount(terms, minlength=columns), np.bincount(terms[often], minlength=columns)
+            return np.asarray((saying + 0.5) / (pages + 0.5 / usual) >= usual / 2)
+    return np.ones(columns, np.bool_)
 
 
 def _page_phrases(corpus: Corpus, threads: int) -> tuple[Array, Array, list[bytes]]:
@@ -142,6 +192,14 @@ def _page_phrases(corpus: Corpus, threads: int) -> tuple[Array, Array, list[byte
     return pages[kept], number[phrases[kept]], list(usual)
 
 
+def numbers_of(word: str) -> tuple[str, ...]:
+    """Return a word and what its singular and its plural may be, as English writes most of them."""
+    others = [f"{word}s", f"{word}es", word.removesuffix("s"), word.removesuffix("es")]
+    others += [f"{word[:-1]}ies"] if word.endswith("y") else []
+    others += [f"{word[:-3]}y"] if word.endswith("ies") else []
+    return tuple(dict.fromkeys((word, *others)))
+
+
 class PageThesaurus:
     """Suggestions from what pages are about.
 
@@ -153,6 +211,7 @@ class PageThesaurus:
     def __init__(self, about: PageTopics, hidden: "npt.NDArray[np.bool_] | None" = None) -> None:
         """Take what pages are about, and marks of those that are in the collection no more."""
         self._words = len(about.words)
+        self._offered = np.ones(self._words, np.bool_) if about.offered is None else about.offered
         self._shown = [word.decode("utf-8", "replace") for word in about.words]
         self._term = np.asarray(about.terms).astype(np.int64)
         self._starts = np.asarray(about.offsets).astype(np.int64)
@@ -187,28 +246,42 @@ class PageThesaurus:
             return self._number[form]
         return self._of_stem.get(stem_of_word(form), -1) if form else -1
 
+    def known(self, words: Sequence[str]) -> tuple[list[int], bool]:
+        """Return the numbers of those words that pages are about, and whether they are all of the words that can be.
+
+        Stop words cannot, so they do not matter unless there are no others.
+        """
+        telling = [word for word in words if bag_forms([fold_case(word)], _STRATEGY)[0]] or words
+        numbers = [number for word in telling if (number := self.find(word)) >= 0]
+        return numbers, len(numbers) == len(telling)
+
     def find_phrase(self, words: Sequence[str]) -> int:
         """Return the number of a phrase of several words; -1 if no page is about it."""
         text = " ".join(map(fold_case, words))
         return self._number.get(text, self._of_stem.get(stem_of_word(text), -1)) if len(words) > 1 else -1
 
     def pages(self, terms: Sequence[int]) -> npt.NDArray[np.int64]:
-        """Return the pages that are about all of some terms."""
-        held = np.zeros(len(self._starts) - 1, np.int64)
+        """Return the pages that are about all of some terms, each in the singular or the plural."""
+        held = np.ones(len(self._starts) - 1, np.bool_)
         for term in set(terms):
-            held[self._page[self._term == term]] += 1
-        return np.flatnonzero(held == len(set(terms)))
+            forms = [self._number[form] for form in numbers_of(self._shown[term]) if form in self._number]
+            here = np.zeros(len(held), np.bool_)
+            here[self._page[np.isin(self._term, forms)]] = True
+            held &= here
+        return np.flatnonzero(held)
 
     def words_of(self, page: int) -> tuple[str, ...]:
-        """Return the words that a page is about, the heaviest first."""
-        return tuple(self._shown[term] for term in self._term[self._starts[page] : self._starts[page + 1]].tolist())
+        """Return the words that a page is about and that may be suggested, the heaviest first."""
+        terms = self._term[self._starts[page] : self._starts[page + 1]]
+        return tuple(self._shown[term] for term in terms[self._offered[terms]].tolist())
 
     def cooccurrences(self, pages: Array, terms: Sequence[int]) -> "Cooccurrences":
-        """Count the words that some pages are about, besides the terms of the question."""
+        """Count the words that some pages are about and that may be suggested, besides the terms of the question."""
         asked = np.zeros(len(self._starts) - 1, np.bool_)
         asked[pages] = True
         both = np.bincount(self._term[asked[self._page]], minlength=self._words)
         both[list(terms)] = 0
+        both[~self._offered] = 0
         found = np.flatnonzero(both)
         words = tuple(self._shown[term] for term in found.tolist())
         return Cooccurrences(len(pages), self._pages, words, both[found], self._df[found])
@@ -266,7 +339,15 @@ class Cooccurrences:
             if 2 * self.both[place] >= most[stem] and (stem not in best or self.df[place] > self.df[best[stem]]):
                 best[stem] = place
         places = np.array(sorted(best.values()), np.int64)
-        words = tuple(self.words[place] for place in places.tolist())
+        known = {word: place for place, word in enumerate(self.words)}
+
+        def usual_number(place: int) -> str:
+            """Return a word in the plural or singular, whichever more pages are about."""
+            forms = [known.get(form, place) for form in numbers_of(self.words[place])]
+            forms = [form for form in forms if stems[form] == stems[place]]
+            return self.words[max(forms, key=lambda form: (self.df[form], form == place))]
+
+        words = tuple(map(usual_number, places.tolist()))
         return Cooccurrences(self.pages, self.documents, words, self.both[places], self.df[places])
 
     def suggest(self, count: int = 8) -> Suggestions:
@@ -277,12 +358,13 @@ class Cooccurrences:
         in_question, of_term = self.both / self.pages, self.both / np.maximum(self.df, 1)
         lift = in_question / np.maximum(self.df / max(self.documents, 1), 1e-9)
         may = (self.both >= max(2, _LEAST_SHARE * self.pages)) & (self.df >= _FEWEST)
+        together = may & (self.both >= min(_FEWEST_TOGETHER, self.pages // 2))
         narrower = may & (of_term >= 0.5) & (self.df < 0.7 * self.pages)
         broader = may & (in_question >= 0.25) & (self.df > 1.5 * self.pages) & (lift > 1.5)
         value = in_question * np.log(np.maximum(lift, 1.0))
         return Suggestions(
             self.pages,
-            self._best(may & ~narrower & ~broader & (lift > 1), value, count),
+            self._best(together & ~narrower & ~broader & (lift > 1), value, count),
             self._best(broader, value, count),
             self._best(narrower, self.both * of_term, count),
         )

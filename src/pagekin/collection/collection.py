@@ -37,6 +37,8 @@ _MORE_TERMS = 80
 """How many words of the pages about a query are considered as narrower terms, at most."""
 _MATCHING = 200
 """How many matching pages represent a query if no page is about all its words, at most."""
+_FEWEST_MATCHING, _AS_GOOD = 5, 0.5
+"""Of these the first few, and those with at least this share of the best score."""
 
 
 class Collection:
@@ -318,9 +320,7 @@ class Collection:
         phrase = self.thesaurus.find_phrase([word for attribute, word in words if not attribute])
         if phrase >= 0 and not any(attribute for attribute, _word in words):
             return [phrase], True
-        numbers = [self.thesaurus.find(word) for _attribute, word in words]
-        known = [number for number in numbers if number >= 0]
-        return known, len(known) == len(numbers)
+        return self.thesaurus.known([word for _attribute, word in words])
 
     def _cooccurrences(self, query: Query) -> Cooccurrences:
         """Count the words of the pages about a query; if no page is about all of it, of the best matches."""
@@ -331,7 +331,12 @@ class Collection:
             for part, (words, all_known) in zip(parts, known, strict=True)
         ]
         if not any(map(len, pages)):
-            best = self.whole.find(query, _MATCHING, messages.Filters()).pages
+            hits = self.whole.find(query, _MATCHING, messages.Filters())
+            best = [
+                page
+                for place, (page, score) in enumerate(zip(hits.pages, hits.scores, strict=True))
+                if place < _FEWEST_MATCHING or score >= _AS_GOOD * hits.scores[0]
+            ]
             for part, _places, own in self.whole.pages.split(np.array(best, np.int64)) if best else ():
                 pages[part] = own
         return _sum_counts(

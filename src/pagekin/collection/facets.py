@@ -43,10 +43,10 @@ def count_facets(collection: "Collection", query: str) -> Facets:
         codes = corpus.facts["language_codes"]
         languages += _count_values(np.asarray(corpus.pages.language)[matches], codes.__getitem__)
         years += _count_values(of_years, lambda year: f"{year:0>4}")
-    return Facets(_ranked(sites), _ranked(languages), _ranked(years), len(days))
+    return Facets(_rank(sites), _rank(languages), _rank(years), len(days))
 
 
-def _ranked(counts: Counter[str]) -> list[tuple[str, int]]:
+def _rank(counts: Counter[str]) -> list[tuple[str, int]]:
     """Return (value, count), the most frequent first."""
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 

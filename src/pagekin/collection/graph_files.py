@@ -92,8 +92,8 @@ def _write_gexf(graph: Graph, file: IO[str]) -> None:
     file.write(_GEXF)
     for number, url, title in _nodes(graph):
         values = (url, host_of(url), str(title is not None).lower())
-        cells = "".join(f'<attvalue for="{place}" value={_quoted(value)}/>' for place, value in enumerate(values))
-        file.write(f'<node id="{number}" label={_quoted(title or url)}><attvalues>{cells}</attvalues></node>\n')
+        cells = "".join(f'<attvalue for="{place}" value={_quote(value)}/>' for place, value in enumerate(values))
+        file.write(f'<node id="{number}" label={_quote(title or url)}><attvalues>{cells}</attvalues></node>\n')
     file.write("</nodes>\n<edges>\n")
     for place, (source, target, weight) in enumerate(_edges(graph)):
         file.write(f'<edge id="{place}" source="{source}" target="{target}" weight="{weight:g}"/>\n')
@@ -104,5 +104,5 @@ def _text(text: str) -> str:
     return escape(_NOT_XML.sub("�", text))
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return quoteattr(_NOT_XML.sub("�", text))

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.clusters import Suggestions, is_furniture
+from pagekin.clusters import Suggestions, is_count, is_furniture
 from pagekin.labels import ContentLabel
 from pagekin.store import Array
 from pagekin.text import Query, analyse, asked_forms, form_of, tokens
@@ -197,7 +197,9 @@ def without_own_words(
         for word in [*getattr(found, kind), *others[kind]]:
             forms = {form_of(one) for one in tokens(word)}
             key = forms if len(forms) == 1 else {word}
-            if len(kept) < count and not (forms <= seen or key <= seen or is_furniture(word)) and is_fit(word):
+            if forms <= seen or key <= seen or is_furniture(word) or is_count(word):
+                continue
+            if len(kept) < count and is_fit(word):
                 kept.append(word)
                 seen |= key
         lists[kind] = tuple(kept)

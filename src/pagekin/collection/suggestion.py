@@ -20,6 +20,8 @@ _SUBJECTS = 5
 """How many documents of the set are used to find related pages."""
 _AS_GOOD = 0.5
 """Hits with at least this share of the best score represent the query; others only mention it."""
+_SEEN = 30
+"""How many hits of the query are not suggested: people see them on the first pages of results."""
 _CENTRAL = 0.1
 """The score of the most central page of a sub-cluster: lower than that of pages similar to a document of the set."""
 
@@ -28,18 +30,19 @@ def suggest(collection: "Collection", request: messages.SuggestRequest) -> Answe
     """Return documents similar to those of the current set.
 
     In 1996: all documents of the sub-clusters that hold some of the set, those with most of it first. By default the
-    central pages of these sub-clusters, and the pages that are most related to the first of the set, but none that
-    match the query.
+    central pages of these sub-clusters, and the pages that are most related to the first of the set, but none of the
+    first hits of the query.
     """
     started = time.perf_counter()
     whole = collection.whole
     given, keep = _current_set(collection, request), whole.keep(request.filters)
     if request.query and request.preset == "default":
-        others = ~whole.matching_pages(parse_query(request.query))
+        others = np.ones(whole.pages.bounds[-1], np.bool_)
+        others[whole.find(parse_query(request.query), _SEEN, messages.Filters()).pages] = False
         keep = others if keep is None else keep & others
     scores = _all_of_clusters(collection, given) if request.preset == "hypursuit1996" else {}
     if request.preset == "default":
-        scores = _related(collection, given[:_SUBJECTS], request.limit, keep)
+        scores = _find_related(collection, given[:_SUBJECTS], request.limit, keep)
         for page, score in _central(collection, given).items():
             scores[page] = scores.get(page, 0.0) + score
     for page in given:
@@ -100,7 +103,7 @@ def _central(collection: "Collection", given: list[int]) -> dict[int, float]:
     return scores
 
 
-def _related(
+def _find_related(
     collection: "Collection", pages: list[int], most: int, keep: npt.NDArray[np.bool_] | None
 ) -> dict[int, float]:
     """Return the captured pages that are most related to some pages together; none without an index of them."""

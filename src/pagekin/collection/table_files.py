@@ -59,11 +59,11 @@ def _write_parquet(table: Table, file: IO[bytes], tell: Callable[[int], None]) -
 
 def _write_csv(table: Table, file: IO[bytes], tell: Callable[[int], None]) -> int:
     """Write a header and a line for each row; lists are joined by blanks, times written as ISO 8601 has them."""
-    lines = _Encoded(file)
+    lines = _EncodedFile(file)
     writer = csv.DictWriter(lines, table.columns)
     writer.writeheader()
     rows = 0
-    for row in _counted(table, tell):
+    for row in _rows_with_progress(table, tell):
         writer.writerow({name: _plain(value) for name, value in row.items()})
         rows += 1
     return rows
@@ -71,14 +71,14 @@ def _write_csv(table: Table, file: IO[bytes], tell: Callable[[int], None]) -> in
 
 def _write_json_lines(table: Table, file: IO[bytes], tell: Callable[[int], None]) -> int:
     rows = 0
-    for row in _counted(table, tell):
+    for row in _rows_with_progress(table, tell):
         text = json.dumps(row, ensure_ascii=False, default=_plain)
         file.write(text.encode("utf-8", "surrogatepass") + b"\n")
         rows += 1
     return rows
 
 
-def _counted(table: Table, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
+def _rows_with_progress(table: Table, tell: Callable[[int], None]) -> Iterator[dict[str, Any]]:
     for number, row in enumerate(table.rows()):
         if number % _EVERY == 0:
             tell(number)
@@ -91,7 +91,7 @@ def _plain(value: Any) -> Any:
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else value
 
 
-class _Encoded:
+class _EncodedFile:
     """A file of bytes that takes text."""
 
     def __init__(self, file: IO[bytes]) -> None:

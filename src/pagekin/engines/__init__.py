@@ -1,4 +1,4 @@
-"""From a build plan to a collection: read, index, cluster, label, commit, on this machine.
+"""Build collections: read, index, cluster, label and commit, on this machine or on Spark.
 
 `build_collection` does all in one commit; `index_collection`, `cluster_collection` and `label_collection` renew one part;
 `LeafBuilder` divides archives by host and builds a collection for each site of a network.

@@ -10,7 +10,7 @@ from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, Leaves
 from .local import BuildRecipe, BuildReport, build_collection, cluster_collection, index_collection, label_collection
 from .local_shards import build_shards
 from .needs import require_room
-from .shards import ShardError, check_shards, shard_collection
+from .shards import ShardError, check_shards
 from .spark import ClusterPlan, SparkError, build_on_spark
 from .targets import build_here
 from .update import UpdateReport, compact_collection, update_collection
@@ -52,7 +52,6 @@ __all__ = [
     "measure_drift",
     "require_room",
     "sample_questions",
-    "shard_collection",
     "update_collection",
     "usual_costs",
     "write_atomically",

@@ -1,4 +1,4 @@
-"""What a build on Spark will cost: what is spread over the cores of a cluster, and what is the work of one task."""
+"""Estimate the costs of a build on Spark: the work spread over all cores, and the work of single tasks."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ CLUSTER_STAGES = ("neighbours", "clusters", "joining", "names", "topics", "label
 
 @dataclass(frozen=True)
 class ClusterCosts:
-    """What a build of so many pages is expected to take of a cluster."""
+    """The expected costs of a build on a cluster."""
 
     pages: int
     html_bytes: int
@@ -36,13 +36,13 @@ class ClusterCosts:
 
     @property
     def hours(self) -> float:
-        """Return the time from beginning to end, with at least as many shards as cores."""
+        """Return the wall-clock hours, with at least as many shards as cores."""
         spread = (self.shard_core_hours + self.clusters_hours) / self.cores
         return self.reading_hours + self.merging_hours + max(self.clusters_hours, spread)
 
 
 def divide_costs(costs: BuildCosts, cores: int) -> ClusterCosts:
-    """Return what a build will take of a cluster, from what it would take on one core."""
+    """Return the costs on a cluster, from the costs on one core."""
     reading, merging = (costs.seconds.get(name, 0.0) / 3600 for name in ("reading", "merging"))
     clusters = sum(costs.seconds.get(name, 0.0) for name in CLUSTER_STAGES) / 3600
     return ClusterCosts(
@@ -86,5 +86,5 @@ WEBKB = (
 
 
 def usual_costs(pages: int) -> BuildCosts:
-    """Return what a build of so many pages takes on one core if they are like those of WebKB, as they were measured."""
+    """Return the costs on one core for this many pages, if they are like those of WebKB."""
     return carry_on_trials(*WEBKB, pages)

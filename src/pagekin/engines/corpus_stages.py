@@ -1,4 +1,4 @@
-"""Stages of a build by shards from parts to the corpora of shards: what one task of each does.
+"""Stages of a sharded build from parts to the shards' corpora; each function runs one task of a stage.
 
 Tasks go by groups of parts, by ranges of addresses that hold about as many of them, and by shards: as many of each as there are
 to be shards, or fewer ranges. Which captures become pages is chosen in rounds of letters between ranges (see `choosing`), where
@@ -22,7 +22,17 @@ from pagekin.clusters import document_tree
 from pagekin.engines.local import require_pages
 from pagekin.engines.shard_stages import Task
 from pagekin.engines.shards import close_documents, require_division
-from pagekin.hypertext import Captures, ChoiceState, Chosen, ClosedRanges, Corpus, Letter, Ranges, Round, ShardNames
+from pagekin.hypertext import (
+    Captures,
+    ChoiceState,
+    ChosenPages,
+    ClosedRanges,
+    Corpus,
+    Letter,
+    Ranges,
+    Round,
+    ShardNames,
+)
 from pagekin.store import KinWriter, Names, Storage, Workspace, join_names, pack_record
 
 _SAMPLE = 1024
@@ -38,23 +48,23 @@ class PartNames(NamedTuple):
 
 
 class About(NamedTuple):
-    """What parts say of themselves, added up, as JSON."""
+    """The sum of the parts' facts, as JSON."""
 
     data: npt.NDArray[np.uint8]
 
     @classmethod
-    def of(cls, said: dict[str, Any]) -> "About":
-        """Return it packed, without the names of archives: what a shard knows of these stands in its own parts."""
-        return cls(np.frombuffer(json.dumps({**said, "archives": []}).encode(), np.uint8))
+    def of(cls, facts: dict[str, Any]) -> "About":
+        """Return the packed facts, without the names of archives, which a shard takes from its own parts."""
+        return cls(np.frombuffer(json.dumps({**facts, "archives": []}).encode(), np.uint8))
 
-    def said(self) -> dict[str, Any]:
-        """Return what is said."""
-        told: dict[str, Any] = json.loads(self.data.tobytes())
-        return told
+    def facts(self) -> dict[str, Any]:
+        """Return the facts."""
+        facts: dict[str, Any] = json.loads(self.data.tobytes())
+        return facts
 
 
 def _settings(task: Task) -> dict[str, Any]:
-    """Return how parts were read."""
+    """Return the settings by which parts were read."""
     return task.result("parts")
 
 
@@ -67,7 +77,7 @@ def _shard_starts(task: Task) -> list[bytes]:
 
 
 def _last_round(task: Task, stage: str, number: int) -> str:
-    """Return the last round of a stage, which says that it is."""
+    """Return the number of a stage's last round, which recorded that it is the last."""
     name, count = f"{stage}.0", 0
     while not task.result(name, number)["done"]:
         count += 1
@@ -76,7 +86,7 @@ def _last_round(task: Task, stage: str, number: int) -> str:
 
 
 def _read_parts(task: Task, groups: Iterable[int]) -> Iterator[Path]:
-    """Yield the folders of the parts of some groups, each until the next is asked for; archives are copied and unpacked."""
+    """Yield the folders of some groups' parts, each valid until the next; archives are downloaded and unpacked."""
     for group in groups:
         for address in task.receive_from("parts", 0, "parts", PartNames, to=group).names.strings():
             name = address.decode("utf-8", "surrogateescape")
@@ -87,7 +97,7 @@ def _read_parts(task: Task, groups: Iterable[int]) -> Iterator[Path]:
 
 
 def fetch_part(address: str, room: Path) -> Path:
-    """Copy a part to this machine and unpack it; return its folder."""
+    """Download a part and unpack it; return its folder."""
     folder, _, name = address.rpartition("/")
     packed = room / name
     Storage(folder).download(name, packed)
@@ -101,7 +111,7 @@ def fetch_part(address: str, room: Path) -> Path:
 
 
 def _forget(task: Task, part: Path) -> None:
-    """Remove a part that was unpacked."""
+    """Remove an unpacked part."""
     if part.parent == task.room:
         shutil.rmtree(part)
 
@@ -125,18 +135,18 @@ def list_parts(task: Task) -> dict[str, Any]:
 
 
 def choose_ranges(task: Task) -> dict[str, Any]:
-    """Choose ranges that hold about as many addresses: one for each shard, or fewer if there are few addresses."""
+    """Choose ranges with about equal numbers of addresses: one per shard, or fewer if there are few addresses."""
     addresses = sum(task.result("list", number)["addresses"] for number in range(task.work.shards))
     count = min(task.work.shards, -(-addresses // RANGE_ADDRESSES))
     ranges = hypertext.choose_ranges(task.receive("list", "sample", Names, to=0), count)
     abouts = task.receive("list", "about", About, to=0)
-    task.send("about", [About.of(hypertext.sum_abouts(about.said() for about in abouts))])
+    task.send("about", [About.of(hypertext.sum_abouts(about.facts() for about in abouts))])
     return {"ranges": [name.decode("latin-1") for name in ranges]}
 
 
 def _whole(task: Task) -> dict[str, Any]:
-    """Return the sum of what all parts say of themselves."""
-    return task.receive_from("ranges", 0, "about", About, to=0).said()
+    """Return the sum of all parts' facts."""
+    return task.receive_from("ranges", 0, "about", About, to=0).facts()
 
 
 def spread_captures(task: Task) -> dict[str, Any]:
@@ -147,7 +157,7 @@ def spread_captures(task: Task) -> dict[str, Any]:
 
 
 def join_captures(task: Task) -> dict[str, Any]:
-    """Join the captures of a range of addresses; where there is one range, nobody has spread them."""
+    """Join the captures of a range of addresses; a single range reads the parts itself."""
     if _range_starts(task):
         captures = task.receive("spread", "captures", Captures)
     else:
@@ -161,7 +171,7 @@ def _captures(task: Task) -> Captures:
 
 
 def _run_round(task: Task, made: Round[Any], count: int) -> dict[str, Any]:
-    """Leave what a range or shard knows after a round, and its letters to so many."""
+    """Store a task's state after a round, and its letters to the given number of tasks."""
     nothing = Letter(np.asarray(task.number), Names.of([]), Names.of([]), np.zeros(0, np.int64))
     task.send("state", [made.state])
     task.send("letters", [made.letters.get(to, nothing) for to in range(count)])
@@ -169,7 +179,7 @@ def _run_round(task: Task, made: Round[Any], count: int) -> dict[str, Any]:
 
 
 def _inbox(task: Task, stage: str, count: int) -> list[Letter]:
-    """Return the letters that so many wrote to this task in the round before."""
+    """Return the letters to this task from the round before."""
     letters = task.receive(f"{stage}.{task.round - 1}", "letters", Letter, count=count) if task.round else []
     return [letter for letter in letters if len(letter.numbers)]
 
@@ -179,7 +189,7 @@ def _state(task: Task, round_name: str, kind: type[Any]) -> Any:
 
 
 def choose_pages(task: Task) -> dict[str, Any]:
-    """Run a round in which ranges choose their pages and aliases; a range that is alone runs all of them."""
+    """Run a round in which ranges choose their pages and aliases; a single range runs all rounds."""
     starts = _range_starts(task)
     count, before = len(starts) + 1, f"choose.{task.round - 1}"
     tally = sum(task.result(before, number)["tally"] for number in range(count)) if task.round else 0
@@ -192,7 +202,7 @@ def choose_pages(task: Task) -> dict[str, Any]:
 
 
 def conclude_choice(task: Task) -> dict[str, Any]:
-    """Tell which pages and aliases a range of addresses has."""
+    """Store the chosen pages and aliases of a range."""
     state = _state(task, _last_round(task, "choose", task.number), ChoiceState)
     chosen = hypertext.conclude_choice(_captures(task), state, _settings(task)["all_captures"])
     task.send("chosen", [chosen])
@@ -204,7 +214,7 @@ def conclude_choice(task: Task) -> dict[str, Any]:
 
 
 def merge_whole(task: Task) -> dict[str, Any]:
-    """Merge all parts to the corpus that clusters are made of, and find the documents that no shard may part."""
+    """Merge all parts into the corpus for clustering, and find the documents that no shard may divide."""
     settings = _settings(task)
     parts = list(_read_parts(task, range(task.work.shards)))
     task.kept = task.room / "whole.kin"
@@ -231,16 +241,16 @@ def _shares(task: Task) -> npt.NDArray[np.int64]:
 
 
 def find_starts(task: Task) -> dict[str, Any]:
-    """Find the addresses of a range at which shards may begin."""
+    """Find the addresses in a range at which shards may begin."""
     closed = task.receive_from("whole", 0, "closed", ClosedRanges, to=0) if task.job.find("whole", 0) else None
-    chosen = task.receive_from("chosen", task.number, "chosen", Chosen, to=0)
+    chosen = task.receive_from("chosen", task.number, "chosen", ChosenPages, to=0)
     before = hypertext.sum_sizes(_sizes(task)[: task.number])
     task.send("starts", [hypertext.find_starts(chosen, before, _shares(task), closed)])
     return {}
 
 
 def settle_bounds(task: Task) -> dict[str, Any]:
-    """Settle where shards begin, or with which shares of the work that is to be looked for again."""
+    """Settle where shards begin, or the shares of work to look for in another round."""
     ranges, shares, settings = len(_range_starts(task)) + 1, _shares(task), _settings(task)
     found = task.receive(f"starts.{task.round}", "starts", hypertext.Starts, to=0, count=ranges)
     starts, wanted = hypertext.settle_bounds(found, shares)
@@ -262,14 +272,14 @@ def settle_bounds(task: Task) -> dict[str, Any]:
 
 
 def move_chosen(task: Task) -> dict[str, Any]:
-    """Send what a range of addresses chose to the shards."""
-    chosen = task.receive_from("chosen", task.number, "chosen", Chosen, to=0)
+    """Send the chosen pages of a range to their shards."""
+    chosen = task.receive_from("chosen", task.number, "chosen", ChosenPages, to=0)
     task.send("chosen", hypertext.divide_chosen(chosen, _shard_starts(task)))
     return {}
 
 
 def divide_parts(task: Task) -> dict[str, Any]:
-    """Divide a group of parts by shards; no more than one of them is in memory."""
+    """Divide a group of parts by shard, with one part in memory at a time."""
     starts = _shard_starts(task)
     spool = task.spool("parts", len(starts) + 1)
     for path in _read_parts(task, [task.number]):
@@ -282,7 +292,7 @@ def divide_parts(task: Task) -> dict[str, Any]:
 
 
 def _own_parts(task: Task) -> list[Path]:
-    """Write the parts of a shard to its room; return where."""
+    """Write the parts of a shard to its work folder; return their folders."""
     parts = task.receive_spooled("divide", "parts", hypertext.Part)
     return [hypertext.write_part(part, task.room / f"part-{number}") for number, part in enumerate(parts)]
 
@@ -290,7 +300,7 @@ def _own_parts(task: Task) -> list[Path]:
 def list_links(task: Task) -> dict[str, Any]:
     """List the addresses that the pages of a shard link to."""
     ranges = len(_range_starts(task)) + 1
-    chosen = hypertext.join_chosen(task.receive("move", "chosen", Chosen, count=ranges))
+    chosen = hypertext.join_chosen(task.receive("move", "chosen", ChosenPages, count=ranges))
     folder = task.room / "links"
     folder.mkdir()
     room = Workspace(folder, task.memory)
@@ -299,13 +309,13 @@ def list_links(task: Task) -> dict[str, Any]:
     return {}
 
 
-def _chosen_and_links(task: Task) -> tuple[Chosen, Names]:
-    chosen = task.receive_from("links", task.number, "chosen", Chosen, to=0)
+def _chosen_and_links(task: Task) -> tuple[ChosenPages, Names]:
+    chosen = task.receive_from("links", task.number, "chosen", ChosenPages, to=0)
     return chosen, task.receive_from("links", task.number, "links", Names, to=0)
 
 
 def find_names(task: Task) -> dict[str, Any]:
-    """Run a round in which shards find out which addresses they know."""
+    """Run a round in which shards find out which addresses they need to know."""
     state = _state(task, f"names.{task.round - 1}", ShardNames) if task.round else hypertext.begin_names()
     ranges = Ranges(task.number, tuple(_shard_starts(task)))
     inbox = _inbox(task, "names", task.work.shards)
@@ -314,7 +324,7 @@ def find_names(task: Task) -> dict[str, Any]:
 
 
 def merge_corpus(task: Task) -> dict[str, Any]:
-    """Merge the corpus of a shard; tell ranges of hashes which words and hosts it has."""
+    """Merge the corpus of a shard; send its words and hosts to ranges of hashes."""
     settings, (chosen, links) = _settings(task), _chosen_and_links(task)
     names = _state(task, _last_round(task, "names", task.number), ShardNames)
     parts, all_captures = _own_parts(task), settings["all_captures"]
@@ -331,7 +341,7 @@ def merge_corpus(task: Task) -> dict[str, Any]:
 
 
 def _by_hash(names: Sequence[bytes], count: int) -> list[Names]:
-    """Divide names into so many ranges of their hashes."""
+    """Divide names into this many ranges of their hashes."""
     divided: list[list[bytes]] = [[] for _ in range(count)]
     for name in names:
         number = int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "little")
@@ -340,14 +350,14 @@ def _by_hash(names: Sequence[bytes], count: int) -> list[Names]:
 
 
 def count_names(task: Task) -> dict[str, Any]:
-    """Count the different words and hosts of all shards in a range of hashes."""
+    """Count the distinct words and hosts of all shards in a range of hashes."""
     return {
         kind: len(join_names(task.receive("corpus", kind, Names)).offsets) - 1 for kind in ("terms", "hosts")
     }  # fmt: skip
 
 
 def describe_corpus(task: Task) -> dict[str, Any]:
-    """Return what is known of the corpus of all shards, and where it is cut."""
+    """Return the facts about the corpus of all shards, and where it is cut."""
     settings, shards = _settings(task), range(task.work.shards)
     counts = [task.result("corpus", shard) for shard in shards]
     terms, hosts = (sum(task.result("count", one)[kind] for one in shards) for kind in ("terms", "hosts"))
@@ -359,12 +369,12 @@ def describe_corpus(task: Task) -> dict[str, Any]:
 
 
 def find_cuts(counts: Sequence[dict[str, Any]]) -> list[list[int]]:
-    """Return the shards as ranges of pages and addresses, by their numbers in the whole, given what each counts."""
+    """Return the shards' ranges of pages and addresses, in the whole's numbers, from each shard's counts."""
     pages, urls = (np.cumsum([0, *(one[name] for one in counts)]).tolist() for name in ("pages", "urls"))
     return [list(numbers) for numbers in zip(pages, pages[1:], urls, urls[1:], strict=False)]
 
 
 def share_parts(addresses: Sequence[str], groups: int) -> list[PartNames]:
-    """Share the addresses of parts among groups."""
+    """Divide the addresses of parts among groups."""
     encoded = [address.encode("utf-8", "surrogateescape") for address in addresses]
     return [PartNames(Names.of(encoded[number::groups])) for number in range(groups)]

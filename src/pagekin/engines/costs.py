@@ -1,4 +1,4 @@
-"""What a build will cost here: two samples of the sources are built, and what they take is carried on to the whole."""
+"""Estimate the costs of a build here: build two samples of the sources, and extrapolate."""
 
 import multiprocessing
 import os
@@ -32,7 +32,7 @@ _EVERY = 0.05
 
 @dataclass(frozen=True)
 class Trial:
-    """What the build of a sample took."""
+    """The measured costs of building a sample."""
 
     source_bytes: int
     pages: int
@@ -48,7 +48,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class BuildCosts:
-    """What the build of all sources is expected to take."""
+    """The expected costs of building all sources."""
 
     pages: int
     html_bytes: int
@@ -66,17 +66,17 @@ class BuildCosts:
 
     @property
     def total_seconds(self) -> float:
-        """Return the time of all stages."""
+        """Return the seconds of all stages."""
         return sum(self.seconds.values())
 
     @property
     def was_tried(self) -> bool:
-        """Return whether the sample was all that is to be built, so that nothing is carried on."""
+        """Return whether the sample was everything, so that nothing is extrapolated."""
         return self.pages <= self.sample.pages
 
     @property
     def is_guess(self) -> bool:
-        """Return whether so few pages were measured that what they took tells little of so many."""
+        """Return whether too few pages were measured for a reliable estimate."""
         return self.pages > _FAR * self.sample.pages and self.sample.pages < _FEW
 
 
@@ -88,7 +88,7 @@ def estimate_costs(
     progress: Progress = no_progress,
     pages: int = 0,
 ) -> BuildCosts:
-    """Build two samples of the sources in a temporary folder, and carry on what they took to all of the sources.
+    """Build two samples of the sources in a temporary folder, and extrapolate to all sources.
 
     With `pages` it is carried on to so many pages like these.
     """
@@ -108,14 +108,16 @@ def estimate_costs(
     progress("trying", 1.0)
     small, large = trials
     if not large.pages:
-        raise SourceError("the sample of the sources holds no page, so the cost cannot be estimated.")
+        raise SourceError(
+            "the sample of the sources holds no page to estimate the cost from. Name sources with HTML pages."
+        )
     costs = carry_on_trials(small, large, pages or round(large.pages * max(total / large.source_bytes, 1.0)))
     memory = min(costs.memory, plan.memory.limit) if plan.memory.limit else costs.memory
     return replace(costs, memory=memory, free=free_disk(plan.out))
 
 
 def carry_on_trials(small: Trial, large: Trial, pages: int) -> BuildCosts:
-    """Return what a build of so many pages will take, from what two samples took."""
+    """Extrapolate from the costs of two samples to this many pages."""
     html = round(large.html_bytes / large.pages * pages)
     disk = round(_carry_on((small.pages, small.disk), (large.pages, large.disk), pages))
     return BuildCosts(
@@ -135,7 +137,7 @@ def carry_on_trials(small: Trial, large: Trial, pages: int) -> BuildCosts:
 
 
 def take_sample(units: Sequence[Unit], sizes: Sequence[int], wanted: int) -> list[Unit]:
-    """Return units from all over the sources that hold so many bytes, or a little more."""
+    """Return units from all over the sources with about this many bytes, or a little more."""
     chosen: list[Unit] = []
     held, step = 0, 1
     while step < len(units):
@@ -163,7 +165,7 @@ def _halvings(step: int) -> list[int]:
 
 
 def _try(plan: ReadPlan, strategy: Strategy, clusters: ClusterSettings | None, text: bool) -> Trial:
-    """Build a sample, once to load and compile what that needs and once to measure it."""
+    """Build a sample twice: once to load and compile the code, once to measure."""
     with temporary_folder("plan") as folder:
         here = replace(plan, out=folder / "sample.kin")
         build_collection(replace(here, units=plan.units[:1], workers=1), strategy, clusters=clusters, text=text)
@@ -182,7 +184,7 @@ def _try(plan: ReadPlan, strategy: Strategy, clusters: ClusterSettings | None, t
 
 
 class _Watcher:
-    """Watches the memory of this process and of those that it starts."""
+    """Samples the memory of this process and its children."""
 
     def __init__(self, workers: int) -> None:
         self.peak = 0
@@ -208,7 +210,7 @@ class _Watcher:
 
 
 def _own_memory(process: int) -> int:
-    """Return the anonymous and shared memory of a process, 0 if the system does not tell."""
+    """Return the anonymous and shared memory of a process; 0 if unknown."""
     try:
         lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
@@ -217,7 +219,7 @@ def _own_memory(process: int) -> int:
 
 
 def _carry_on(small: tuple[int, float], large: tuple[int, float], pages: int) -> float:
-    """Return the value at so many pages, on the line through two measured points of (pages, value).
+    """Return the value at this many pages on the line through two measured (pages, value) points.
 
     What did not grow from one to the other, such as the memory of the program itself, is taken not to grow later.
     """

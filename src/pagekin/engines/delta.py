@@ -1,4 +1,4 @@
-"""Deltas: what an update touches, in a shard of its own beside a base that stays as it is.
+"""Make deltas: a shard with what an update touches, beside a base that stays unchanged.
 
 A delta has all new and changed pages since its base was made, and the old ones whose incoming links changed, with all that is
 known of them: so it is made from the parts of all updates since, and takes the place of the delta before. Pages and documents of
@@ -50,12 +50,12 @@ _ROUNDS = 4
 
 
 class NotInDeltaError(PagekinError):
-    """An update that is no delta; the message says why the collection is made anew."""
+    """An update that cannot become a delta; the message says why the collection is rebuilt."""
 
 
 @dataclass(frozen=True)
 class DeltaReport:
-    """What a delta holds, since its base was made."""
+    """The changes in a delta since its base was made."""
 
     pages: int
     """Its pages."""
@@ -69,14 +69,14 @@ class DeltaReport:
 
 
 def without_delta(kin: Kin) -> Kin:
-    """Return the base of a collection as if it had no delta."""
+    """Return a collection's base, as if it had no delta."""
     facts = {name: value for name, value in kin.facts.items() if name != DELTA}
     return replace(kin, manifest={**kin.manifest, "facts": facts})
 
 
 @dataclass(frozen=True)
 class _Touched:
-    """What an update touches of a base, by numbers of addresses there."""
+    """The addresses of a base that an update touches, by number."""
 
     moved: npt.NDArray[np.int64]
     """Addresses whose documents are made anew in the delta."""
@@ -87,7 +87,7 @@ class _Touched:
 
 
 class DeltaMaker:
-    """Makes the delta of a base, given the parts that the base was made of and those that were read since."""
+    """Makes the delta of a base from the base's parts and those read since."""
 
     def __init__(self, base: Kin, old: Sequence[Path], new: Sequence[Path], opt_outs: OptOuts, work: Path) -> None:
         self.base, self.old, self.new, self.opt_outs, self.work = base, list(old), list(new), opt_outs, work
@@ -96,7 +96,7 @@ class DeltaMaker:
         self.reader = BaseReader(self.corpus, self.strategy)
 
     def make(self, writer: KinWriter, most: int, threads: int = 1) -> tuple[dict[str, Any], DeltaReport]:
-        """Write the delta, of at most so many pages, by a writer of its own; return its facts, or raise a NotInDeltaError."""
+        """Write a delta of at most this many pages with its own writer; return its facts or raise NotInDeltaError."""
         new = self._read_new()
         touched = self._find_touched(new)
         narrow = self._merge(0, touched, most)
@@ -138,7 +138,7 @@ class DeltaMaker:
     # -- what is touched ------------------------------------------------------------------------------------------------
 
     def _read_new(self) -> Corpus | None:
-        """Return the corpus of the new parts alone, from which the links of new pages are known."""
+        """Return the corpus of only the new parts, for the links of new pages."""
         self.parts = leave_out(self.new, self.opt_outs, self._folder("left")) if self.opt_outs else self.new
         if not self.parts:
             return None
@@ -153,18 +153,18 @@ class DeltaMaker:
         return folder
 
     def _home(self, address: bytes) -> int:
-        """Return the number of an address in the base, aliases resolved; -1 if it is not known."""
+        """Return the number of an address in the base, aliases resolved; -1 if it is unknown."""
         number = self.corpus.urls.find(address)
         return self.corpus.home(number) if number >= 0 else -1
 
     def _pages_at(self, urls: Array) -> npt.NDArray[np.int64]:
-        """Return the pages of the base at some addresses."""
+        """Return the base's pages at some addresses."""
         page_url = np.asarray(self.corpus.pages.url)
         place = np.minimum(np.searchsorted(page_url, urls), len(page_url) - 1)
         return np.asarray(place[page_url[place] == urls]) if len(urls) else np.zeros(0, np.int64)
 
     def _find_touched(self, new: Corpus | None) -> _Touched:
-        """Return what new pages, changed and gone ones touch."""
+        """Return what new, changed and removed pages touch."""
         recorded = recorded_names(self.parts)
         self._recorded = recorded.changed | recorded.seen_again
         self._leading = {name for name, _target in recorded.leads}
@@ -195,14 +195,14 @@ class DeltaMaker:
         return _Touched(numbers, removed, sorted((self._names_of(moved) | named | linked) - gone))
 
     def _names_of(self, moved: set[int]) -> set[bytes]:
-        """Return addresses of the base with their other names."""
+        """Return addresses of the base with their aliases."""
         numbers = np.array(sorted(moved), np.int64)
         names, homes = (np.asarray(one) for one in self.corpus.aliases())
         others = names[np.isin(homes, numbers)]
         return {self.corpus.urls[number] for number in (*numbers.tolist(), *others.tolist())}
 
     def _missing_homes(self, corpus: Corpus) -> set[int]:
-        """Return what addresses of a corpus stand for in the base, if the corpus does not know that they stand for another."""
+        """Return the base's canonical addresses of a corpus's addresses that the corpus does not resolve itself."""
         known = self.corpus.urls.find_all(list(corpus.urls))
         known[np.asarray(corpus.aliases()[0]).astype(np.int64)] = -1
         homes = self._homes(known)
@@ -210,7 +210,7 @@ class DeltaMaker:
         return {int(homes[number]) for number in others if corpus.urls[number] not in self._recorded}
 
     def _homes(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the addresses of the base that some of its addresses stand for, or themselves."""
+        """Return the base's canonical addresses of some of its addresses."""
         names, targets = (np.asarray(one).astype(np.int64) for one in self.corpus.aliases())
         if not len(names):
             return numbers
@@ -218,7 +218,7 @@ class DeltaMaker:
         return np.where(names[place] == numbers, targets[place], numbers)
 
     def _with_homes(self, touched: _Touched, homes: set[int]) -> _Touched:
-        """Return what is touched, with some addresses of the base besides: links of touched pages name them otherwise."""
+        """Return the touched addresses, extended by canonical addresses of the links on touched pages."""
         more = self._with_documents(homes)
         names = sorted({*touched.names, *self._names_of(more)})
         return _Touched(np.union1d(touched.moved, np.array(sorted(more), np.int64)), touched.removed, names)
@@ -227,7 +227,7 @@ class DeltaMaker:
         return self.bags.document(url) >= 0
 
     def _with_documents(self, moved: set[int]) -> set[int]:
-        """Return addresses with all pages of the composite documents that they are in."""
+        """Return addresses with all other pages of their composite documents."""
         page_url = np.asarray(self.corpus.pages.url)
         for tree in read_trees(self.base):
             if tree.name == DOCUMENTS_TREE:
@@ -260,7 +260,7 @@ class DeltaMaker:
         return Corpus(open_kin(path))
 
     def _compare_aliases(self, corpus: Corpus) -> None:
-        """Refuse a delta in which an address stands for another one than in the base."""
+        """Refuse a delta in which an address has another canonical address than in the base."""
         names, homes = (np.asarray(urls).tolist() for urls in corpus.aliases())
         fresh = []
         for name, home in zip(names, homes, strict=True):
@@ -283,7 +283,7 @@ class DeltaMaker:
                 )
 
     def _compare_sites(self, names: Sequence[bytes]) -> None:
-        """Refuse addresses of other sites where the base has one site only, and tells hosts apart, or nothing."""
+        """Refuse new sites if the base has a single site and therefore distinguishes hosts, or nothing."""
         rule = self.base.facts["index"]["site_rule"]
         if rule == "domain":
             return
@@ -294,7 +294,7 @@ class DeltaMaker:
                 raise NotInDeltaError(f"{host} is the first host of another site")
 
     def _widen(self, narrow: Corpus, visits: Visits, called: VisitingTexts | None, writer: KinWriter) -> dict[str, Any]:
-        """Write the corpus with all that links of the base name; return the facts about it."""
+        """Write the corpus with all names that links of the base use; return the facts about it."""
         known = make_vocabulary(narrow, self.strategy).hashes
         strings = RaggedBytes(visits.strings, visits.string_offsets)
         words = [strings[place] for place in np.flatnonzero(~np.isin(visits.hashes, known)).tolist()]
@@ -312,7 +312,7 @@ class DeltaMaker:
     def _put_trees(
         self, corpus: Corpus, writer: KinWriter, threads: int, stays: npt.NDArray[np.bool_], called: Sequence[bytes]
     ) -> dict[str, Any]:  # fmt: skip
-        """Write the trees with the delta's pages, new ones in the cluster nearest to them, and the label of the whole."""
+        """Write the trees with the delta's pages, new ones in their nearest cluster, and the label of the whole."""
         trees = read_trees(self.base)
         if not trees:
             return {}
@@ -327,7 +327,7 @@ class DeltaMaker:
         )  # fmt: skip
 
     def _differing(self, corpus: Corpus, hidden: npt.NDArray[np.int64]) -> tuple[Array, Array]:
-        """Return the pages of a delta that came or changed, and the hidden ones of the base that went or changed."""
+        """Return (new or changed pages of the delta, removed or changed pages of the base)."""
         own = list(zip(_page_names(corpus, range(len(corpus))), np.asarray(corpus.pages.digest).tolist(), strict=True))
         digests = np.asarray(self.corpus.pages.digest)[hidden].tolist()
         old = list(zip(_page_names(self.corpus, hidden.tolist()), digests, strict=True))
@@ -337,7 +337,7 @@ class DeltaMaker:
         return np.array(came, np.int64), np.array(went, np.int64)
 
     def _report(self, corpus: Corpus, hidden: npt.NDArray[np.int64], erasable: bool) -> DeltaReport:
-        """Count the pages that came, changed and went."""
+        """Count the new, changed and removed pages."""
         pages = {
             corpus.urls[int(url)]: int(digest)
             for url, digest in zip(corpus.pages.url, corpus.pages.digest, strict=True)
@@ -357,7 +357,7 @@ def _page_names(corpus: Corpus, pages: Iterable[int]) -> list[bytes]:
 
 
 def check_delta(kin: Kin) -> Iterator[Finding]:
-    """Yield where the delta of a collection does not belong to it; it has to be checked by itself besides."""
+    """Yield where a delta does not fit its collection; the delta itself is checked separately."""
     try:
         delta = open_delta(kin)
     except KinError as error:
@@ -383,7 +383,7 @@ def check_delta(kin: Kin) -> Iterator[Finding]:
 def commit_delta(
     writer: KinWriter, base: Kin, make: Callable[[KinWriter], tuple[dict[str, Any], DeltaReport]]
 ) -> DeltaReport:
-    """Make a delta and commit it beside its base, whose files stay, by the collection's writer."""
+    """Make a delta and commit it beside its base, whose files stay, with the collection's writer."""
     folder = writer.work / "delta"
     with KinWriter(folder, "pagekin update", writer.memory) as own:
         facts, report = make(own)

@@ -1,4 +1,4 @@
-"""When an update becomes a delta; apart from what makes one, so that `pagekin info` need not load that."""
+"""The limits within which an update becomes a delta, in a module that loads quickly for `pagekin info`."""
 
 FEWEST_PAGES = 2_000
 """Pages of a collection below which it is made anew, which takes little time."""

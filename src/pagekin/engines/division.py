@@ -1,4 +1,4 @@
-"""Divide sources by host: count the pages first, then write one archive for each leaf."""
+"""Divide sources by host: count the pages, then write one archive per leaf."""
 
 import gzip
 import shutil
@@ -19,7 +19,7 @@ BUFFER = 64 << 20
 
 @dataclass
 class Census:
-    """Counts of what the sources hold, made before they are divided."""
+    """The numbers of pages in the sources, counted before they are divided."""
 
     hosts: dict[str, int] = field(default_factory=dict)
     """Pages of each host. A page that was captured again counts once while its host is a small one."""
@@ -29,7 +29,7 @@ class Census:
 
 
 def whole_files(units: Iterable[Unit]) -> list[Unit]:
-    """Join the units of each WARC file into one: only then is a record's start certain."""
+    """Join the units of each WARC file into one, because only then the start of every record is certain."""
     found: dict[tuple[str, str, int], Unit] = {}
     for unit in units:
         key = (unit.path, unit.member, unit.start if unit.kind == "folder" else 0)
@@ -82,7 +82,7 @@ def count_pages(
 
 
 def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: Limits, tell: Progress) -> None:
-    """Write the pages of each host to the archive that is its home, all of them in the folder `work`.
+    """Write the pages of each host to its archive, in the folder `work`.
 
     One archive is open at a time, and what waits for them is bounded.
     """
@@ -112,7 +112,7 @@ def divide(units: Sequence[Unit], home: Mapping[str, Path], work: Path, limits: 
 
 
 def _record_for(item: Page | Redirect | Revisit | Gone, home: Mapping[str, Path]) -> tuple[Path | None, bytes]:
-    """Return (the archive that an item belongs to, or None; its record). Redirects and revisits belong where their page is."""
+    """Return (the archive of an item, or None; its record). Redirects and revisits go to the archive of their page."""
     url = page_url = canonical_url(item.url)
     if url and isinstance(item, Redirect | Revisit):
         page_url = canonical_url(item.target if isinstance(item, Redirect) else item.original, url)

@@ -1,4 +1,4 @@
-"""Drift: how far the answers of a collection with a delta are from those of the same pages under a new epoch."""
+"""Measure drift: how much the answers of a collection with a delta differ from those after a rebuild."""
 
 import random
 from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ QUESTIONS = 100
 
 @dataclass(frozen=True)
 class Drift:
-    """How many of the first ten related pages are the same before and after making a collection anew."""
+    """The share of the first ten related pages that stay the same when a collection is rebuilt."""
 
     questions: int
     """Pages that were asked about."""
@@ -39,7 +39,7 @@ def measure_drift(
     path: Path, questions: int = QUESTIONS, seed: int = 0, threads: int = 1, memory: MemoryBudget = NO_LIMIT,
     progress: Progress = no_progress,
 ) -> Drift:  # fmt: skip
-    """Make a collection anew beside it, ask both about some pages, and forget what was made: nothing is stored.
+    """Rebuild a collection in a temporary folder, ask both about some pages, and compare; nothing is stored.
 
     Cost: merging all kept parts, bags and signatures; no clusters and no search.
     """
@@ -60,7 +60,7 @@ def measure_drift(
 
 
 def sample_questions(path: Path, most: int, seed: int = 0) -> list[str]:
-    """Return the addresses of some pages of a collection, the same for the same pages."""
+    """Return the addresses of some pages; equal collections give equal samples."""
     index = RelatedIndex.open(path)
     documents = np.arange(len(index))
     here = documents[index.captured(documents) & ~index.documents.are_hidden(documents)]

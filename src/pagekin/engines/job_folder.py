@@ -1,4 +1,4 @@
-"""The folder of a job on a cluster: how tasks that share nothing pass on what they made.
+"""The folder of a cluster job, through which tasks pass their results to each other.
 
 A task leaves a record when it is done, and nothing counts before: the record names the files with the pieces that the task sends
 to others, and the collection of arrays that it keeps. Files have names that no other attempt has, so attempts may run twice,
@@ -38,7 +38,7 @@ class Spool:
 
 
 class TaskRecord(NamedTuple):
-    """What a task left."""
+    """The result of a task."""
 
     result: dict[str, Any]
     """What is small, for whoever asks."""
@@ -67,7 +67,7 @@ class JobFolder:
             return None
 
     def record(self, stage: str, number: int) -> TaskRecord:
-        """Return the record of a task that is done."""
+        """Return the record of a finished task."""
         found = self.find(stage, number)
         if found is None:
             raise LookupError(f"there is no record of the task {number} of the stage {stage}")
@@ -79,7 +79,7 @@ class JobFolder:
         return self._store.read_part(record.file, begin, end - begin)
 
     def read_spooled(self, record: TaskRecord, kind: str, to: int) -> Iterator[bytes]:
-        """Yield the records that a task spooled for another, one in memory at a time."""
+        """Yield the records that a task spooled for another, with one in memory at a time."""
         begin, end = record.pieces[kind][to : to + 2]
         while begin < end:
             size = int.from_bytes(self._store.read_part(record.file, begin, _SIZE), "little")
@@ -90,7 +90,7 @@ class JobFolder:
         self, stages: Sequence[str], number: int, result: Mapping[str, Any], pieces: Mapping[str, Sequence[Piece]],
         kin: Path | None, costs: Mapping[str, float], work: Path,
     ) -> None:  # fmt: skip
-        """Write all that a task leaves, the record last; it may stand for several stages. `work` is for what is copied."""
+        """Write a task's result, the record last, possibly for several stages; `work` holds copies on their way."""
         token = f"{stages[0]}/{number}-{secrets.token_hex(8)}"
         file, places = "", dict(_places(pieces))
         if pieces:
@@ -109,7 +109,7 @@ class JobFolder:
 
 
 def piece_bytes(piece: Piece) -> int:
-    """Return how long a piece is."""
+    """Return the length of a piece."""
     return piece.stat().st_size if isinstance(piece, Path) else len(piece)
 
 

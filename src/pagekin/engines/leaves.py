@@ -1,4 +1,4 @@
-"""The collections of a network's sites: the sources divided into one archive for each, and a collection built of it.
+"""Build the collections of a network's sites: divide the sources into one archive per site, and build each.
 
 Progress is kept when the build is stopped, even by a kill: collections that are complete are not built again.
 """
@@ -58,7 +58,7 @@ class LeafSite:
 
 @dataclass(frozen=True)
 class LeafPlan:
-    """How leaves are built."""
+    """The settings for building leaves."""
 
     min_pages: int = 3
     """Hosts with fewer pages share a leaf."""
@@ -72,7 +72,7 @@ class LeafPlan:
 
 @dataclass
 class BuiltLeaves:
-    """What became of the leaves."""
+    """The result of building leaves."""
 
     pages: dict[str, int]
     """Pages of each leaf's collection, by `LeafSite.file`."""
@@ -83,7 +83,7 @@ class BuiltLeaves:
 
 
 class LeafBuilder:
-    """Builds the leaves of sources in a folder, which `lock_folder` has locked."""
+    """Builds the leaves of sources in a folder that `lock_folder` has locked."""
 
     def __init__(self, units: Iterable[Unit], out: Path, plan: LeafPlan, progress: Progress = no_progress) -> None:
         self._units, self._out, self._plan = whole_files(units), out, plan
@@ -103,7 +103,7 @@ class LeafBuilder:
             self.census = count_pages(self._units, plan.min_pages, plan.directory, plan.limits, self.clock.tell)
 
     def build(self, sites: Iterable[LeafSite]) -> BuiltLeaves:
-        """Build the collections that are not complete; LeavesError if there is none in the end."""
+        """Build the collections that are not complete; raise a LeavesError if there is none in the end."""
         leaves = [_Leaf(site, self._out, self._key, self._plan) for site in sites]
         pages = {leaf.site.file: count for leaf in leaves if (count := leaf.pages_if_complete()) is not None}
         built = BuiltLeaves(pages, len(pages))
@@ -127,13 +127,13 @@ class LeafBuilder:
         return built
 
     def finish(self) -> None:
-        """Remove the work folder: everything is in the collections."""
+        """Remove the work folder; everything is in the collections."""
         shutil.rmtree(self._work, ignore_errors=True)
 
 
 @contextlib.contextmanager
 def lock_folder(out: Path, own: Iterable[str] = ()) -> Iterator[None]:
-    """Lock a folder against other writers; LeavesError if it holds other files than leaves and `own`."""
+    """Lock a folder against other writers; raise a LeavesError if it holds files other than leaves and `own`."""
     if out.exists() and not out.is_dir():
         raise LeavesError(f"{out} is a file; name a folder to write to.")
     foreign = [one.name for one in out.iterdir()] if out.is_dir() else []
@@ -151,7 +151,7 @@ def lock_folder(out: Path, own: Iterable[str] = ()) -> Iterator[None]:
 
 
 def _await_builders(out: Path) -> None:
-    """Wait until no process of an earlier run is left that builds a leaf."""
+    """Wait until no process of an earlier run still builds a leaf."""
     until = time.monotonic() + PATIENCE
     with (out / BUILDERS).open("a") as lock:
         while True:
@@ -165,7 +165,7 @@ def _await_builders(out: Path) -> None:
 
 
 def write_atomically(file: Path, data: bytes) -> None:
-    """Put a file in its place, whole or not at all."""
+    """Write a file completely or not at all."""
     fresh = file.with_name(f"{file.name}.new")
     with fresh.open("wb") as stream:
         stream.write(data)
@@ -175,7 +175,7 @@ def write_atomically(file: Path, data: bytes) -> None:
 
 
 def _fingerprint(units: Sequence[Unit], limits: Limits) -> str:
-    """Return a digest of what the leaves depend on: sources (by size and time of each file), limits, version."""
+    """Return a digest of what the leaves depend on: sources (size and time of each file), limits, version."""
     said: list[Any] = [_FORMAT, __version__, repr(limits)]
     for unit in units:
         said += [unit.kind, str(Path(unit.path).resolve()), unit.member, unit.base_url]
@@ -199,7 +199,7 @@ def _digest(said: Any) -> str:
 
 
 class _Leaf:
-    """A leaf to build, and the files that belong to it."""
+    """A leaf to build, and its files."""
 
     def __init__(self, site: LeafSite, out: Path, key: str, plan: LeafPlan) -> None:
         self.site = site
@@ -212,7 +212,7 @@ class _Leaf:
         self.limits = plan.limits
 
     def pages_if_complete(self) -> int | None:
-        """Return the number of pages of the leaf's collection if it was built from the same pages, else None."""
+        """Return the number of pages if the leaf was built from the same pages before, else None."""
         try:
             note = json.loads(self.note.read_bytes())
             kin = open_kin(self.kin)
@@ -227,7 +227,7 @@ class _Leaf:
 
 
 def _build_all(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[tuple[_Leaf, int | str]]:
-    """Build leaves in some processes, or in this one: each with its number of pages, or the reason why there is none."""
+    """Build leaves in some processes, or in this one; yield each with its number of pages or the reason for none."""
     if processes <= 1 or len(leaves) <= 1:
         yield from ((leaf, _build(leaf)) for leaf in leaves)
         return
@@ -247,7 +247,7 @@ def _build_all(leaves: Sequence[_Leaf], out: Path, processes: int) -> Iterator[t
 
 
 def _begin_building(busy: Path) -> None:
-    """Tell others that this process builds, and let it end when its parent was killed: nobody else would tell it."""
+    """Mark this process as a builder, and end it when its parent is killed."""
     held = busy.open("a")
     fcntl.flock(held, fcntl.LOCK_SH)
     parent = multiprocessing.parent_process()
@@ -262,7 +262,7 @@ def _begin_building(busy: Path) -> None:
 
 
 def _build(leaf: _Leaf) -> int | str:
-    """Build a leaf with clusters, label and search; its number of pages, or why there is nothing to build."""
+    """Build a leaf with clusters, label and search; return its number of pages, or why there is nothing to build."""
     leaf.note.unlink(missing_ok=True)
     plan = ReadPlan([str(leaf.archive)], leaf.kin, workers=1, limits=leaf.limits, replace=True)
     try:

@@ -1,4 +1,4 @@
-"""Builds on this machine: compiled kernels on as many threads as there are cores."""
+"""Build on this machine: compiled kernels on as many threads as there are cores."""
 
 import contextlib
 import time
@@ -45,7 +45,7 @@ from pagekin.text import TEXT_ARRAYS, is_outdated, make_text, unfit_reason
 
 
 class Stages:
-    """A clock that measures how long each stage takes, and passes progress on.
+    """A clock that measures each stage and forwards progress.
 
     Stages report when a piece of work is done, so the time since the last report is theirs.
     """
@@ -56,7 +56,7 @@ class Stages:
         self._since = time.perf_counter()
 
     def tell(self, stage: str, share: float) -> None:
-        """Note that a part of a stage is done."""
+        """Report that a part of a stage is done."""
         now = time.perf_counter()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
         self._since = now
@@ -65,7 +65,7 @@ class Stages:
 
 @dataclass
 class BuildReport:
-    """Facts, times and sizes of a finished build."""
+    """The facts, times and sizes of a finished build."""
 
     facts: dict[str, Any]
     read: ReadReport | None = None
@@ -87,7 +87,7 @@ def build_collection(
     names: KeptNames = NO_NAMES,
     note: Note = no_note,
 ) -> BuildReport:
-    """Read all sources and index them: one commit, so that readers see the old collection or the new one.
+    """Read and index all sources in one commit: readers see the old collection or the new one.
 
     With `clusters` pages are put into clusters, which keep their `names`, and the label is made; with `text` they can be
     searched. A build that was stopped goes on from what it had read, if sources and settings of reading are the same;
@@ -107,7 +107,7 @@ def build_collection(
 
 @dataclass(frozen=True)
 class BuildRecipe:
-    """What is made of pages that were read, and how."""
+    """The settings of the stages after reading."""
 
     strategy: Strategy
     clusters: ClusterSettings | None = None
@@ -118,7 +118,7 @@ class BuildRecipe:
 
     @classmethod
     def of(cls, kin: Kin, kept: Mapping[str, Any]) -> "BuildRecipe":
-        """Return what a collection was made by, given what is `kept` beside its parts."""
+        """Return the recipe of a collection, given the facts that are `kept` with its parts."""
         trees = [tree for tree in kin.facts.get("trees", ()) if tree["name"] == "clusters"]
         return cls(
             strategy_of_index(kin.facts["index"]),
@@ -128,12 +128,12 @@ class BuildRecipe:
         )
 
     def to_keep(self) -> dict[str, Any]:
-        """Return what `of` wants to be kept: what the manifest does not tell."""
+        """Return the settings that are not in the manifest, for `of` to read back."""
         return names_to_keep(self.names)
 
 
 def names_to_keep(names: KeptNames) -> dict[str, Any]:
-    """Return what is kept of the names of topics, so that later builds can give them again."""
+    """Return the names of topics in the form that is kept for later builds."""
     return {"names": msgspec.to_builtins(names)}
 
 
@@ -141,7 +141,7 @@ def build_into(
     writer: KinWriter, plan: ReadPlan, recipe: BuildRecipe, progress: Progress, note: Note,
     before: Kin | None, added: Sequence[AddedTerm] | None = None, follow: bool = False,
 ) -> BuildReport:  # fmt: skip
-    """Read the sources of a plan, index them and commit all of it by `writer`.
+    """Read the sources of a plan, index them, and commit with `writer`.
 
     Of the collection `before`, label parts that hardly differ stay, and the terms that were added unless others are given. So
     do clusters, with `follow`, if few pages differ.
@@ -170,7 +170,7 @@ def build_into(
 def _follow(
     corpus: Corpus, before: Kin, settings: ClusterSettings, workshop: BagWorkshop, stages: Stages, threads: int, note: Note
 ) -> list[Tree]:  # fmt: skip
-    """Return the trees of the collection before with the pages of a corpus, or none; tell why."""
+    """Return the previous trees extended to the pages of a corpus, or none; note the reason."""
     followed = follow_trees(corpus, Corpus(before), read_trees(before), workshop, settings.sample, stages.tell, threads)
     stages.tell("joining", 1.0)
     if followed.reason:
@@ -182,7 +182,7 @@ def _follow(
 
 
 def note_lost_directory(kin: Kin, note: Note) -> None:
-    """Tell if a collection has a directory beside its clusters, which is not made anew with them."""
+    """Note that a collection's directory hierarchy is not rebuilt with its clusters."""
     if any(tree["name"] == "directory" for tree in kin.facts.get("trees", ())):
         note(f"the directory beside the clusters is left out; add it: pagekin cluster {kin.path} --directory FILE")
 
@@ -196,7 +196,7 @@ def index_collection(
     text: bool = False,
     memory: MemoryBudget = NO_LIMIT,
 ) -> BuildReport:
-    """Index a collection that has been read, in place of the index it may have. No page is read again.
+    """Index a collection again without reading pages again.
 
     With `text` its words become searchable, unless they are; a text index of an earlier version is renewed.
     """
@@ -218,17 +218,17 @@ def index_collection(
 
 
 def thread_count(asked: int) -> int:
-    """Return the number of threads to run: one per core for 0, and never more, which would only cost memory."""
+    """Return the number of threads to run: one per core for 0, and never more than cores."""
     return min(asked or default_workers(), default_workers())
 
 
 def _settings(index: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what an index depends on besides its collection."""
+    """Return the settings that an index depends on."""
     return index.get("digest"), index.get("not_citing")
 
 
 def check_strategy(strategy: Strategy) -> None:
-    """Refuse a strategy by which nothing can be indexed."""
+    """Raise an error for a strategy that would leave nothing to index."""
     if strategy.metric != "jaccard":
         raise StrategyError(
             f"an index needs metric = 'jaccard', not '{strategy.metric}': signatures exist only for Jaccard; "
@@ -238,7 +238,7 @@ def check_strategy(strategy: Strategy) -> None:
 
 @contextlib.contextmanager
 def _renew(path: Path, purpose: str, memory: MemoryBudget = NO_LIMIT) -> Iterator[tuple[KinWriter, Corpus]]:
-    """Open a collection to make a part of it again; refuse a damaged one: compiled code does not check where it reads."""
+    """Open a collection to rebuild a part of it; refuse a damaged one, because kernels do not check array bounds."""
     require_memory(
         memory, int(open_kin(path).facts["html_bytes"])
     )  # a folder that is no collection is refused, not made
@@ -254,7 +254,7 @@ def _renew(path: Path, purpose: str, memory: MemoryBudget = NO_LIMIT) -> Iterato
 
 
 def _commit(writer: KinWriter, corpus: Corpus, facts: Mapping[str, Any], anew: tuple[str, ...]) -> None:
-    """Commit what was made again with its facts, and keep all other arrays and facts of a collection."""
+    """Commit new arrays and facts, and keep all others of a collection."""
     files = corpus.kin.manifest["files"].items()
     keep = {name: entry for name, entry in files if not name.startswith(anew)}
     writer.commit({**corpus.facts, **facts}, keep)
@@ -264,7 +264,7 @@ def cluster_collection(
     path: Path, settings: ClusterSettings, directory: Directory | None = None,
     progress: Progress = no_progress, threads: int = 0, names: KeptNames = NO_NAMES, memory: MemoryBudget = NO_LIMIT,
 ) -> list[Tree]:  # fmt: skip
-    """Make the clusters of a collection and its label, in place of those it has; `names` are those that topics keep."""
+    """Replace the clusters and the label of a collection; `names` are the topic names to keep."""
     threads = thread_count(threads)
     with _renew(path, "pagekin cluster", memory) as (writer, corpus):
         stages = Stages(progress)
@@ -278,7 +278,7 @@ def cluster_collection(
 
 
 def label_collection(path: Path, added: Sequence[AddedTerm], threads: int = 1) -> None:
-    """Make the label of a collection again, with these terms added."""
+    """Replace the label of a collection, with these terms added."""
     with _renew(path, "pagekin label") as (writer, corpus):
         trees = read_trees(corpus.kin)
         if not any(tree.name == "clusters" for tree in trees):
@@ -290,7 +290,7 @@ def write_tree_facts(
     writer: KinWriter, corpus: Corpus, trees: list[Tree], before: Kin | None, threads: int, stages: Stages,
     workshop: BagWorkshop, added: Sequence[AddedTerm] | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write trees, what pages are about, and the label; give the facts about them."""
+    """Write the trees, the pages' topics and the label; return the facts about them."""
     stages.tell("topics", 0.0)
     PageTopics.of(corpus, threads, trees[0].facts["method"] == "default", workshop).put(writer)
     stages.tell("topics", 1.0)
@@ -304,7 +304,7 @@ def _index_facts(
     writer: KinWriter, corpus: Corpus, strategy: Strategy, stages: Stages, threads: int,
     not_citing: npt.NDArray[np.int64] | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write all arrays of the index; give the facts to add to the manifest."""
+    """Write all arrays of the index; return the facts for the manifest."""
     require_pages(len(corpus), corpus.facts["skipped"], corpus.kin.path)
     threads = thread_count(threads)
     facts = make_bags(corpus, strategy, writer, stages.tell, not_citing, threads)
@@ -316,7 +316,7 @@ def _index_facts(
 
 
 def require_pages(pages: int, left_out: Mapping[str, int], out: str | Path) -> None:
-    """Refuse to index a collection without a page, which is to lie at `out`; tell what was skipped."""
+    """Raise an error if a collection, meant for `out`, has no page; say what was skipped."""
     if not pages:
         skipped = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
         raise KinError(
@@ -326,7 +326,7 @@ def require_pages(pages: int, left_out: Mapping[str, int], out: str | Path) -> N
 
 
 def require_bags(bags: int, strategy: Strategy, out: str | Path) -> None:
-    """Refuse a collection without a bag; it is to lie at `out`."""
+    """Raise an error if a collection, meant for `out`, has no bag."""
     if not bags:
         raise KinError(
             f"there is nothing to index: no page has a word that counts with the strategy '{strategy.name}'. "

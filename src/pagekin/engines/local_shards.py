@@ -1,4 +1,4 @@
-"""Builds in shards on this machine: one shard after another, within the memory that is allowed, and never all in one piece.
+"""Build in shards on this machine, one shard after another, within the allowed memory.
 
 Parts are merged to the corpora of shards, and then the stages run that a cluster runs too, a task at a time. Clusters are the
 exception: they are made of the corpus of all pages, which is merged for them and removed before the shards are made.
@@ -60,7 +60,7 @@ def build_shards(
     names: KeptNames = NO_NAMES,
     note: Note = no_note,
 ) -> BuildReport:
-    """Build a collection in so many shards: one commit, as `build_collection` does.
+    """Build a collection in this many shards, in one commit, as `build_collection` does.
 
     A build that was stopped goes on from the parts that were read, the corpora that were merged and the stages that are done.
     """
@@ -75,7 +75,7 @@ def build_shards(
 def build_shards_into(
     writer: KinWriter, plan: ReadPlan, shards: int, recipe: BuildRecipe, progress: Progress, note: Note
 ) -> BuildReport:
-    """Build a collection in so many shards and commit it by `writer`, which keeps the parts if the plan says so."""
+    """Build a collection in this many shards and commit it with `writer`, which keeps parts if the plan says so."""
     require_count(shards)
     report = ReadReport({})
     merged = gather_parts(writer, replace(plan, recipe=recipe.to_keep()), report, progress, note)
@@ -99,7 +99,7 @@ def build_shards_into(
 
 
 def _key(plan: ReadPlan, shards: int, recipe: BuildRecipe, merged: PartsToMerge) -> str:
-    """Return a digest of all that stages depend on: the parts, the settings, the code."""
+    """Return a digest of the input of all stages: parts, settings, code."""
     made_by = [recipe.strategy.digest(), recipe.clusters.as_facts() if recipe.clusters else {}, recipe.text]
     how = [plan.all_captures, plan.strict, reading_settings(plan, merged.sources), made_by, recipe.to_keep(), shards]
     digest = hashlib.blake2b(digest_size=16)
@@ -110,7 +110,7 @@ def _key(plan: ReadPlan, shards: int, recipe: BuildRecipe, merged: PartsToMerge)
 
 
 def _remove_other_stages(folder: Path) -> None:
-    """Remove what stages of other input or settings have left."""
+    """Remove the results of stages with other input or settings."""
     for other in folder.parent.glob(f"{STAGES}*"):
         if other != folder:
             shutil.rmtree(other, ignore_errors=True)
@@ -119,7 +119,7 @@ def _remove_other_stages(folder: Path) -> None:
 def _merge(
     work: ShardWork, plan: ReadPlan, merged: PartsToMerge, writer: KinWriter, runner: "_LocalRunner", progress: Progress
 ) -> None:
-    """Make the corpora of shards, unless that is done: for clusters, the clusters first."""
+    """Make the shards' corpora, unless that was done; with clusters, make these first."""
     job = JobFolder(work.folder)
     if work.recipe.clusters and not job.find("clusters", 0):
         _make_clusters(work, plan, merged, writer, runner, progress)
@@ -150,7 +150,7 @@ def _merge(
 def _make_clusters(
     work: ShardWork, plan: ReadPlan, merged: PartsToMerge, writer: KinWriter, runner: "_LocalRunner", progress: Progress
 ) -> None:
-    """Make the clusters of all pages, and note the documents that no shard may part; the corpus that this takes is removed."""
+    """Make the clusters of all pages from a temporary corpus, and note the documents that no shard may divide."""
     job, folder = JobFolder(work.folder), writer.work / WHOLE
     if not job.find("whole", 0):
         with KinWriter(folder, "pagekin build", plan.memory) as own:
@@ -166,7 +166,7 @@ def _make_clusters(
 
 
 class _LocalRunner:
-    """Runs the tasks of stages one after another, in the memory and the folder of a writer."""
+    """Runs the tasks of stages one after another, in a writer's folder."""
 
     def __init__(self, work: ShardWork, writer: KinWriter, threads: int, stages: Stages) -> None:
         self._work, self._writer, self._threads = work, writer, threads
@@ -175,7 +175,7 @@ class _LocalRunner:
         """Bytes of the arrays of all shards."""
 
     def run(self, stage: str, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
-        """Run the tasks of a stage; of a shard that is finished only the shard stays."""
+        """Run the tasks of a stage; when a shard is finished, remove everything but the shard."""
         order, results = list(numbers), {}
         name = stage.partition(".")[0].replace("_", " ")
         for place, number in enumerate(order):
@@ -195,12 +195,12 @@ class _LocalRunner:
         return result
 
     def start(self, stage: str, numbers: Iterable[int]) -> Callable[[], object]:
-        """Run the tasks of a stage at once."""
+        """Run the tasks of a stage immediately."""
         done = self.run(stage, numbers)
         return lambda: done
 
     def forget(self, stage: str, number: int) -> None:
-        """Remove the arrays that a task kept, which nobody will ask for; its record stays."""
+        """Remove the arrays of a task that no other task will read; keep its record."""
         with contextlib.suppress(LookupError):
             kept = JobFolder(self._work.folder).record(stage, number).kin
             shutil.rmtree(kept, ignore_errors=True) if kept else None

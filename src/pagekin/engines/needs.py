@@ -1,4 +1,4 @@
-"""What a build needs at least, told before it begins: memory, and room on the disk."""
+"""Estimate the memory and disk that a build needs at least, before it begins."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ _STEP = 10 << 20
 
 
 def source_bytes(unit: Unit) -> int:
-    """Return the bytes of a unit in its source: of a folder, those of its pages."""
+    """Return the size of a unit in its source; for a folder, of its pages."""
     if unit.kind == "folder":
         pages = (name for name in unit.files if name.lower().endswith(HTML_ENDINGS))
         return sum(_file_bytes(Path(unit.path) / name) for name in pages) or 1
@@ -32,7 +32,7 @@ def source_bytes(unit: Unit) -> int:
 
 
 def _file_bytes(file: Path) -> int:
-    """Return the size of a file, 0 if there is none: a link may lead nowhere."""
+    """Return the size of a file; 0 if it is missing or a dangling link."""
     try:
         return file.stat().st_size
     except OSError:
@@ -40,18 +40,18 @@ def _file_bytes(file: Path) -> int:
 
 
 def html_bytes(units: Sequence[Unit]) -> int:
-    """Return the bytes of HTML that units hold, about."""
+    """Return the approximate bytes of HTML in some units."""
     packed = (".gz", ".zst", ".lz4", ".wacz")
     return sum(source_bytes(unit) * (PACKED if unit.path.lower().endswith(packed) else 1) for unit in units)
 
 
 def least_memory(html: int) -> int:
-    """Return the memory that a build of so many bytes of HTML needs at least, in whole units of 10 MiB."""
+    """Return the least memory for a build of this many bytes of HTML, in multiples of 10 MiB."""
     return -(-(LEAST_MEMORY + round(MEMORY_SHARE * html)) // _STEP) * _STEP
 
 
 def require_memory(memory: MemoryBudget, html: int) -> None:
-    """Refuse to build with less memory than that takes; otherwise, if it is limited, see to it that none is kept in vain."""
+    """Raise an error if a build has too little memory; with a limit, make the allocator return free memory."""
     if not memory.limit:
         return
     if memory.limit < (least := least_memory(html)):
@@ -63,13 +63,13 @@ def require_memory(memory: MemoryBudget, html: int) -> None:
 
 
 def disk_need(html: int, index: bool = True, text: bool = True, clusters: bool = True) -> int:
-    """Return the bytes of disk that are taken while a collection of so much HTML is built, about."""
+    """Return the approximate disk space that a build of this much HTML takes."""
     share = PARTS + CORPUS + index * (INDEX + TEMPORARY) + text * TEXT + clusters * CLUSTERS
     return round(share * html)
 
 
 def free_disk(path: str | os.PathLike[str]) -> int:
-    """Return the bytes that are free where a folder is, or is to be."""
+    """Return the free bytes on the disk of a folder, which need not exist yet."""
     whole = Path(path).absolute()
     return shutil.disk_usage(next(one for one in (whole, *whole.parents) if one.exists())).free
 
@@ -77,7 +77,7 @@ def free_disk(path: str | os.PathLike[str]) -> int:
 def require_room(
     plan: ReadPlan, clusters: bool, text: bool, note: Note = no_note, index: bool = True, held: int = 0
 ) -> tuple[Unit, ...]:
-    """Refuse a build that has too little memory, or a disk that cannot hold it; tell `note` what disk a large one needs.
+    """Raise an error for too little memory or disk; tell `note` how much disk a large build needs.
 
     Return the units of the sources, so that a large folder is listed once. With them, so many bytes of HTML are `held` in parts.
     """

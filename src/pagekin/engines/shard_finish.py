@@ -1,4 +1,4 @@
-"""The last stages of a build by shards: what needs the whole corpus at once, the shards as they are stored, the manifest."""
+"""The last stages of a sharded build: those that need the whole corpus, the stored shards, the manifest."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -31,7 +31,7 @@ from pagekin.store import (
 
 
 def count_uses(task: Task) -> dict[str, Any]:
-    """Count in which languages the words of a shard are used."""
+    """Count the languages in which the words of a shard are used."""
     task.send("uses", text.count_uses(task.corpus(), task.work.shards))
     return {}
 
@@ -43,14 +43,14 @@ def find_languages(task: Task) -> dict[str, Any]:
 
 
 def unite_forms(task: Task) -> dict[str, Any]:
-    """Find the forms that stand for the same word: what is decided by all words together, and takes memory for these alone."""
+    """Find the forms of the same word, over the words of all shards."""
     same = text.unite_forms(task.receive("languages", "words", text.LanguageWords, to=0))
     task.send("same", [same])
     return {"forms": len(same.forms.offsets) - 1}
 
 
 def call_pages(task: Task) -> dict[str, Any]:
-    """Tell all shards what links of this one call their pages."""
+    """Send to all shards the link texts with which this shard refers to their pages."""
     corpus, room = task.corpus(), Workspace(task.room, task.memory)
     same = text.SameForms(Names.of([]), Names.of([]))
     if task.job.find("same", 0):
@@ -63,7 +63,7 @@ def call_pages(task: Task) -> dict[str, Any]:
 
 
 def show_forms(task: Task) -> dict[str, Any]:
-    """Choose the words that show the forms in a range of hashes."""
+    """Choose the display words of the forms in a range of hashes."""
     said, wanted = task.receive("call", "said", text.SaidWords), task.receive("call", "wanted", text.WantedForms)
     shown, forms = text.show_forms(said, wanted, task.work.shards)
     task.send("shown", shown)
@@ -74,7 +74,7 @@ def show_forms(task: Task) -> dict[str, Any]:
 
 
 def make_clusters(task: Task) -> dict[str, Any]:
-    """Put the pages of all shards into clusters, name these, and make the label of the whole."""
+    """Cluster the pages of all shards, name the clusters, and make the label of the whole."""
     recipe, kin = task.work.recipe, task.open("whole", 0)
     assert recipe.clusters is not None
     task.kept = task.room / WHOLE  # the label has this name
@@ -91,7 +91,7 @@ def make_clusters(task: Task) -> dict[str, Any]:
 
 
 def finish_shard(task: Task) -> dict[str, Any]:
-    """Write a shard as it is stored: corpus, weighted bags, links, signatures, lists, text, trees and label."""
+    """Write a shard in its final form: corpus, weighted bags, links, signatures, lists, text, trees and label."""
     recipe, number, cut = task.work.recipe, task.number, task.cuts[task.number]
     figures = task.result("figures")
     called, words = _join_called(task) if recipe.text else (None, [])
@@ -123,7 +123,7 @@ def _seeds(task: Task) -> dict[str, Any]:
 
 
 def _join_called(task: Task) -> tuple[text.LinkTexts, list[bytes]]:
-    """Return what links of all shards call the pages of one, and the words behind it."""
+    """Return all shards' link texts for the pages of one, and the words in them."""
     called = task.receive("call", "called", text.CalledAddresses)
     return text.join_called(task.corpus(), called, task.receive("show", "shown", text.ShownForms))
 
@@ -131,14 +131,14 @@ def _join_called(task: Task) -> tuple[text.LinkTexts, list[bytes]]:
 def _write_bags(
     task: Task, writer: KinWriter, figures: dict[str, Any], called: Sequence[bytes]
 ) -> tuple[dict[str, Any], Corpus, dict[str, Any]]:
-    """Write the corpus of a shard with its bags and their links; return the facts, the corpus and the facts of the bags."""
+    """Write a shard's corpus, bags and links; return (facts, corpus, facts of the bags)."""
     strategy, corpus, raw = task.work.recipe.strategy, task.wide_corpus(), raw_bags(task)
     words = bags.make_vocabulary(corpus, strategy)
     frequencies = bags.sum_frequencies(task.receive("sum", "frequencies", bags.Frequencies))
     frequencies = frequencies._replace(totals=np.array(figures["totals"], np.int64))
     shown = {
         key: word
-        for part in task.receive("sum", "shown", bags.ShownWords)
+        for part in task.receive("sum", "shown", bags.DisplayWords)
         for key, word in zip(part.hashes.tolist(), RaggedBytes(part.words, part.offsets), strict=True)
     }
     facts, stored = _write_corpus(task, writer, corpus, raw, shown, called)
@@ -167,7 +167,7 @@ def _write_bags(
 
 
 def _shared_facts(task: Task, figures: dict[str, Any]) -> dict[str, Any]:
-    """Return the facts of an index that the whole and its shards have alike."""
+    """Return the facts of an index that are equal in the whole and its shards."""
     strategy = task.work.recipe.strategy
     return {
         "window_words": figures["window_words"], "not_citing": 0, "strategy": strategy.as_dict(),
@@ -178,7 +178,7 @@ def _shared_facts(task: Task, figures: dict[str, Any]) -> dict[str, Any]:
 def _write_corpus(
     task: Task, writer: KinWriter, wide: Corpus, raw: bags.Raw, shown: dict[int, bytes], called: Sequence[bytes]
 ) -> tuple[dict[str, Any], Corpus]:
-    """Write the corpus of a shard that knows the words and addresses of its bags, and the words that its pages are called."""
+    """Write the corpus of a shard with the words and addresses of its bags and of the link texts to its pages."""
     base = task.corpus()
     used = np.unique(raw.citing[np.flatnonzero(raw.df[raw.limits[0] : raw.limits[1]])])
     facts = widen_corpus(base, [wide.urls[url] for url in used.tolist()], [*shown.values(), *called], writer)
@@ -190,7 +190,7 @@ def _write_corpus(
 
 
 def _number_urls(wide: Corpus, stored: Corpus) -> npt.NDArray[np.int64]:
-    """Return the numbers that the addresses of a wide corpus have in one that is stored; -1 for those that it does not know."""
+    """Return the numbers of a wide corpus's addresses in a stored one; -1 for unknown addresses."""
     if len(wide.urls) == len(stored.urls):  # it knows no others
         return np.arange(len(wide.urls))
     number = {name: place for place, name in enumerate(stored.urls)}
@@ -198,7 +198,7 @@ def _number_urls(wide: Corpus, stored: Corpus) -> npt.NDArray[np.int64]:
 
 
 def _number_words(corpus: Corpus, words: list[bytes]) -> npt.NDArray[np.int64]:
-    """Return the terms of a corpus that some words are; 0 for those that it does not know, which nobody shows."""
+    """Return the terms of some words in a corpus; 0 for unknown ones, which are never displayed."""
     asked = set(words)
     number = {name: place for place, name in enumerate(corpus.terms) if name in asked}
     return np.array([number.get(word, 0) for word in words], np.int64)

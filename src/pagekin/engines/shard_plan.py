@@ -1,4 +1,4 @@
-"""The order of the stages of a build by shards, for any engine that can run the tasks of a stage and wait for them."""
+"""Run the stages of a sharded build in order, on any engine that can run the tasks of a stage."""
 
 import contextlib
 import time
@@ -74,14 +74,14 @@ class StageRunner(Protocol):
     """An engine that runs tasks."""
 
     def run(self, stage: str, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
-        """Run the tasks of a stage by `run_task`, in any order; return their results when all of them are done."""
+        """Run the tasks of a stage with `run_task`, in any order; return their results when all are done."""
 
     def start(self, stage: str, numbers: Iterable[int]) -> Callable[[], object]:
-        """Run the tasks of a stage beside those that follow; return a function that waits for them."""
+        """Run the tasks of a stage in the background; return a function that waits for them."""
 
 
 def note_parts(work: ShardWork, plan: ReadPlan, sources: Sequence[str], addresses: Sequence[str], units: int) -> None:
-    """Note the parts that a collection is made of, by their addresses, and how they were read: what all stages begin with."""
+    """Record the parts of a collection, by address, and how they were read, as the input of all stages."""
     said = {
         "settings": reading_settings(plan, sources), "all_captures": plan.all_captures, "strict": plan.strict,
         "units": units,
@@ -92,7 +92,7 @@ def note_parts(work: ShardWork, plan: ReadPlan, sources: Sequence[str], addresse
 
 
 def read_here(work: ShardWork, plan: ReadPlan, folder: Path) -> None:
-    """Read all sources of a plan into parts in a folder of this machine, and note them, unless that is done."""
+    """Read all sources of a plan into parts on this machine, and record them, unless that was done."""
     if JobFolder(work.folder).find("parts", 0):
         return
     report = ReadReport({})
@@ -110,7 +110,7 @@ def run_task(
     memory: MemoryBudget = NO_LIMIT,
     room: Path | None = None,
 ) -> TaskRecord:
-    """Run one task of a stage, unless it was done before; return what it left.
+    """Run one task of a stage, unless it was done before; return its result.
 
     It works in a folder of its own inside `room`, or on the temporary disk.
     """
@@ -130,7 +130,7 @@ def run_task(
 
 
 def _is_in_place(work: ShardWork, stage: str, record: TaskRecord) -> bool:
-    """Return whether what a task has put beside the job's folder is still there: a writer removes what no manifest names."""
+    """Return whether a task's files outside the job folder still exist: writers remove files that no manifest names."""
     if stage != "finish":
         return True
     try:
@@ -141,7 +141,7 @@ def _is_in_place(work: ShardWork, stage: str, record: TaskRecord) -> bool:
 
 
 def run_stages(work: ShardWork, engine: StageRunner) -> str:
-    """Run all stages after `note_parts`, or after those that made the corpora; return the manifest: its files are in place."""
+    """Run all stages after `note_parts`, or after the corpora; return the manifest, whose files are in place."""
     require_count(work.shards)
     shards, job = range(work.shards), JobFolder(work.folder)
     beside = []
@@ -203,7 +203,7 @@ def _merge_corpora(work: ShardWork, engine: StageRunner) -> None:
 
 
 def _run_rounds(stage: str, numbers: Iterable[int], engine: StageRunner) -> None:
-    """Run the rounds of a stage until its tasks are done: all of them are after the same one."""
+    """Run the rounds of a stage until its tasks are done, all in the same round."""
     number, done = 0, False
     while not done:
         done = all(one["done"] for one in engine.run(f"{stage}.{number}", numbers).values())

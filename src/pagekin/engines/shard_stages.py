@@ -1,4 +1,4 @@
-"""Stages of a build by shards, from the corpus to merged bags and their links: what one task of each does.
+"""Stages of a sharded build from the corpus to merged bags and links; each function runs one task of a stage.
 
 Every function takes a task: its number, what others sent it, and where it may leave something. A stage has a task for each shard,
 or for each of as many ranges of hashes, or one alone. Stages follow one another as `shard_plan` says.
@@ -37,7 +37,7 @@ Record = TypeVar("Record", bound=NamedTuple)
 
 @dataclass(frozen=True)
 class ShardWork:
-    """What all tasks of a build by shards know."""
+    """The context of all tasks of a sharded build."""
 
     recipe: BuildRecipe
     shards: int
@@ -51,7 +51,7 @@ class ShardWork:
 
 @dataclass
 class Task:
-    """One task of a stage: what it works on, and what it leaves."""
+    """One task of a stage, with its input and its results."""
 
     work: ShardWork
     stage: str
@@ -68,26 +68,26 @@ class Task:
 
     @property
     def job(self) -> JobFolder:
-        """Return the folder by which tasks know of each other."""
+        """Return the folder through which tasks exchange results."""
         return JobFolder(self.work.folder)
 
     @property
     def round(self) -> int:
-        """Return the round of a stage that has several."""
+        """Return the round, for a stage with several."""
         return int(self.stage.partition(".")[2])
 
     def send(self, kind: str, records: Sequence[Any]) -> None:
-        """Leave a record for each task of a later stage."""
+        """Store a record for each task of a later stage."""
         self.sent[kind] = [pack_record(record) for record in records]
 
     def spool(self, kind: str, count: int) -> Spool:
-        """Return what leaves any number of records for each of so many tasks of a later stage; they lie on the disk."""
+        """Return a spool on disk for any number of records to each of this many tasks of a later stage."""
         spool = Spool(self.room / f"spool-{kind}", count)
         self.sent[kind] = spool.files
         return spool
 
     def receive_spooled(self, stage: str, kind: str, record: type[Record]) -> Iterator[Record]:
-        """Yield what all tasks of a stage spooled for this one, one record after another."""
+        """Yield the records that all tasks of a stage spooled for this one."""
         for number in range(self.work.shards):
             for data in self.job.read_spooled(self.job.record(stage, number), kind, self.number):
                 self.received += len(data)
@@ -96,12 +96,12 @@ class Task:
     def receive(
         self, stage: str, kind: str, record: type[Record], to: int | None = None, count: int | None = None
     ) -> list[Record]:
-        """Return what all tasks of a stage, or `count`, sent to this one, or `to` another number, by their numbers."""
+        """Return what all tasks of a stage (or `count`) sent to this one (or to number `to`), in their order."""
         numbers = range(self.work.shards if count is None else count)
         return [self.receive_from(stage, number, kind, record, to) for number in numbers]
 
     def receive_from(self, stage: str, number: int, kind: str, record: type[Record], to: int | None = None) -> Record:
-        """Return what one task of a stage sent to this one, or `to` another number."""
+        """Return what one task of a stage sent to this one (or to number `to`)."""
         data = self.job.read(self.job.record(stage, number), kind, self.number if to is None else to)
         self.received += len(data)
         return unpack_record(record, data)
@@ -111,7 +111,7 @@ class Task:
         return self.job.record(stage, number).result
 
     def open(self, stage: str, number: int | None = None) -> Kin:
-        """Open the arrays that a task of an earlier stage kept: of the same number, or of another."""
+        """Open the arrays that a task of an earlier stage kept: the task of the same number, or another."""
         kept = self.job.record(stage, self.number if number is None else number).kin
         kin = open_kin(self.files.enter_context(on_this_machine(kept)))
         self.received += sum(kin.bytes_on_disk.values())
@@ -119,7 +119,7 @@ class Task:
 
     @property
     def cuts(self) -> list[Cut]:
-        """Return where the whole is divided."""
+        """Return the cuts that divide the whole."""
         return [Cut(*numbers) for numbers in self.result("merge")["cuts"]]
 
     @property
@@ -128,45 +128,45 @@ class Task:
         return [name.encode("latin-1") for name in self.result("merge")["bounds"]]
 
     def corpus(self) -> Corpus:
-        """Return the corpus of the shard, which knows what its own pages say and name."""
+        """Return the shard's corpus, with the words and addresses of its own pages."""
         return Corpus(self.open("corpus"))
 
     def wide_corpus(self) -> Corpus:
-        """Return the corpus of the shard that also knows what links of other shards say."""
+        """Return the shard's corpus, extended by the words and addresses of links from other shards."""
         base, wide = self.open("corpus"), self.open("bags")
         return Corpus(Kin(base.path, wide.manifest, {**base.arrays, **wide.arrays}))
 
     def own(self, corpus: Corpus) -> range:
-        """Return the addresses of the shard's range."""
+        """Return the addresses in the shard's range."""
         cuts = self.url_cuts(corpus)
         return range(cuts[self.number], cuts[self.number + 1])
 
     def url_cuts(self, corpus: Corpus) -> list[int]:
-        """Return where the addresses of each shard begin in a corpus, and where the last ends."""
+        """Return where the addresses of each shard begin in a corpus, and where the last end."""
         return [0, *map(corpus.urls.nearest, self.bounds), len(corpus.urls)]
 
 
 class AddressNames(NamedTuple):
-    """Addresses that travel."""
+    """Addresses sent between tasks."""
 
     data: npt.NDArray[np.uint8]
     offsets: npt.NDArray[np.int64]
 
 
 class Flags(NamedTuple):
-    """Answers to a question about addresses."""
+    """Answers to questions about addresses."""
 
     are_true: npt.NDArray[np.bool_]
 
 
 class Hashes(NamedTuple):
-    """Hashes that travel."""
+    """Hashes sent between tasks."""
 
     hashes: npt.NDArray[np.uint64]
 
 
 def keep_record(writer: KinWriter, name: str, record: NamedTuple) -> dict[str, Any]:
-    """Write a named tuple of arrays, to be mapped again; return the fact that says how."""
+    """Write a named tuple of arrays for memory-mapping later; return the fact that describes it."""
     shapes = {}
     for column, values in zip(record._fields, record, strict=True):
         array = np.asarray(values)
@@ -176,7 +176,7 @@ def keep_record(writer: KinWriter, name: str, record: NamedTuple) -> dict[str, A
 
 
 def open_record(kin: Kin, name: str, kind: type[Record]) -> Record:
-    """Return a named tuple of arrays that `keep_record` wrote, mapped."""
+    """Open a named tuple of arrays that `keep_record` wrote, memory-mapped."""
     shapes = kin.facts[name]
     arrays: list[Any] = [kin[f"{name}.{column}"].reshape(shapes[column]) for column in kind._fields]
     return kind(*arrays)
@@ -191,7 +191,7 @@ def _range_pieces(hashes: npt.NDArray[np.uint64], count: int) -> list[Hashes]:
 
 
 def ask(task: Task) -> dict[str, Any]:
-    """Ask the other shards about the addresses and hosts that the pages of this one name."""
+    """Ask other shards about the addresses and hosts that the pages of this one mention."""
     corpus = task.corpus()
     pieces = []
     for low, high in pairwise(task.url_cuts(corpus)):
@@ -203,7 +203,7 @@ def ask(task: Task) -> dict[str, Any]:
 
 
 def answer(task: Task) -> dict[str, Any]:
-    """Tell all shards which addresses of this one's range have a page, and which hosts of a range of hashes are cut."""
+    """Tell all shards which addresses of this range have a page, and which hosts of a range of hashes are divided."""
     corpus = task.corpus()
     asked = task.receive("ask", "asked", AddressNames)
     task.send("captured", [Flags(bags.find_captured(corpus, list(RaggedBytes(*names)))) for names in asked])
@@ -214,7 +214,7 @@ def answer(task: Task) -> dict[str, Any]:
 
 
 def find_captured(task: Task) -> npt.NDArray[np.bool_]:
-    """Return which addresses of a shard's corpus have a page in some shard."""
+    """Mark the addresses of a shard's corpus that have a page in any shard."""
     return np.concatenate([part.are_true for part in task.receive("answer", "captured", Flags)])
 
 
@@ -238,7 +238,7 @@ def judge(task: Task) -> dict[str, Any]:
 
 
 def tally(task: Task) -> dict[str, Any]:
-    """Add up what shards counted in a round, for a range of keys; tell each what it has to know of it."""
+    """Add up the shards' counts of a round, for a range of keys; send each shard the sums that it needs."""
     stage = f"judge.{task.round}"
     parts: dict[int, bags.Tally] = {}
     for number in range(task.work.shards):
@@ -267,7 +267,7 @@ def judged_links(task: Task) -> bags.JudgedLinks:
 
 
 def keep(task: Task) -> dict[str, Any]:
-    """Keep the words and windows of a shard; send those that visit others, and what all shards together decide."""
+    """Keep the words and windows of a shard; send visiting windows, and counts for decisions over all shards."""
     strategy, shards, corpus = task.work.recipe.strategy, task.work.shards, task.corpus()
     judged = judged_links(task)
     words = bags.make_vocabulary(corpus, strategy)
@@ -289,7 +289,7 @@ def keep(task: Task) -> dict[str, Any]:
 
 
 def make_bags(task: Task) -> dict[str, Any]:
-    """Merge the bags of a shard from its own pages and the links that visit it."""
+    """Merge the bags of a shard from its own pages and visiting links."""
     strategy, base = task.work.recipe.strategy, task.corpus()
     visits = bags.reduce_visits(task.receive("keep", "visits", bags.Visits), strategy)
     known = bags.make_vocabulary(base, strategy).hashes
@@ -317,7 +317,7 @@ def make_bags(task: Task) -> dict[str, Any]:
 
 
 def kept_words(task: Task) -> "bags.KeptWords":
-    """Return the kept words of a shard, in arrays of the kinds for which kernels are compiled beforehand."""
+    """Return the kept words of a shard, in array types for which kernels are precompiled."""
     kept = open_record(task.open("keep"), "kept", bags.KeptWords)
     return kept._replace(offsets=np.array(kept.offsets), titles=np.array(kept.titles))
 
@@ -328,13 +328,13 @@ def raw_bags(task: Task) -> bags.Raw:
 
 
 def sum_range(task: Task) -> dict[str, Any]:
-    """Add up the frequencies of terms in a range of hashes, and choose the words that show these terms."""
+    """Add up document frequencies in a range of hashes, and choose the display words of its terms."""
     parts = task.receive("bags", "frequencies", bags.Frequencies)
     total = bags.sum_frequencies(parts)
     task.send("frequencies", [bags.select_frequencies(total, part) for part in parts])
     task.send("common", [bags.keep_common(total)])
-    shown = bags.choose_shown(task.receive("keep", "words", bags.WordCounts))
-    task.send("shown", [bags.select_shown(shown, part.hashes[: part.limits[0]]) for part in parts])
+    shown = bags.choose_display_words(task.receive("keep", "words", bags.WordCounts))
+    task.send("shown", [bags.select_display_words(shown, part.hashes[: part.limits[0]]) for part in parts])
     return {
         "most": int(total.df.max(initial=0)),
         "totals": total.totals.tolist(),
@@ -343,7 +343,7 @@ def sum_range(task: Task) -> dict[str, Any]:
 
 
 def figure(task: Task) -> dict[str, Any]:
-    """Make the figures that all shards go by: where their documents begin, the epoch, the sites."""
+    """Compute the figures that all shards share: where their documents begin, the epoch, the sites."""
     strategy, shards = task.work.recipe.strategy, range(task.work.shards)
     merged = [task.result("bags", number) for number in shards]
     ranges = [task.result("sum", number) for number in shards]
@@ -380,7 +380,7 @@ def figure(task: Task) -> dict[str, Any]:
 
 
 def name_links(task: Task) -> dict[str, Any]:
-    """Find the links of a shard's documents; send them by the names of their targets."""
+    """Find the links of a shard's documents; send them with the names of their targets."""
     corpus, raw, firsts = task.wide_corpus(), raw_bags(task), task.result("figures")["firsts"]
     judged = judged_links(task)
     strategy, citing = task.work.recipe.strategy, bags.citing_pages(corpus)
@@ -391,7 +391,7 @@ def name_links(task: Task) -> dict[str, Any]:
 
 
 def number_links(task: Task) -> dict[str, Any]:
-    """Give numbers to the links to a shard's documents, and send them to the shards of those that link."""
+    """Give numbers to the links to a shard's documents, and send them to the shards of the citing documents."""
     corpus, raw, firsts = task.wide_corpus(), raw_bags(task), task.result("figures")["firsts"]
     none: tuple[Array, Array] = (np.zeros(0, np.int64), np.zeros(0, np.uint32))
     visiting = task.receive("name_links", "links", bags.NamedLinks)
@@ -401,7 +401,7 @@ def number_links(task: Task) -> dict[str, Any]:
 
 
 def collect_links(task: Task) -> dict[str, Any]:
-    """Collect the links from a shard's documents; tell the shards of their targets how many each has."""
+    """Collect the links from a shard's documents; send the outlink counts to the shards of the targets."""
     firsts = task.result("figures")["firsts"]
     out = bags.collect_links(task.receive("number_links", "links", bags.DocumentLinks), "sources")
     task.kept = task.room / "links.kin"

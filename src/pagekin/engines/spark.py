@@ -1,4 +1,4 @@
-"""Builds on a Spark cluster: the same bytes as on one machine.
+"""Build on a Spark cluster, with the same bytes as on one machine.
 
 Three stages run as one Spark job: files are cut into units, groups of units are read into parts, and one task makes the
 collection of all parts. If it is to be in shards, that task only lists the parts, and all that follows is a Spark job for each
@@ -38,7 +38,7 @@ _LINES = 3
 
 
 class SparkError(PagekinError):
-    """A cluster that did not do the job; the message says why, `detail` has all that Spark told."""
+    """A failed cluster job; the message says why, `detail` holds the whole output of Spark."""
 
     fault = "ours"
 
@@ -48,7 +48,7 @@ class SparkError(PagekinError):
 
 
 class UnreadFilesError(SourceError):
-    """More files that cannot be read than may be left out. What was read of the others is kept."""
+    """More unreadable files than allowed; what was read of the others is kept."""
 
     may_pass = True
 
@@ -75,7 +75,7 @@ def build_on_spark(
     progress: Progress = no_progress,
     note: Note = no_note,
 ) -> BuildReport:
-    """Build a collection on a cluster: one commit, with the bytes of `build_shards` or `build_collection`.
+    """Build a collection on a cluster in one commit, with the bytes of `build_shards` or `build_collection`.
 
     A job that failed or was stopped leaves the parts that were read, and the same call goes on from them.
     """
@@ -108,7 +108,7 @@ def build_on_spark(
 
 
 def _list_files(plan: ReadPlan) -> list[tuple[int, str, str]]:
-    """Return rows of `FILES`: archives, which tasks plan, and folders and the demo web as they are planned here."""
+    """Return rows of `FILES`: archives, which tasks split, and the planned units of folders and the demo web."""
     archives: list[str] = []
     folders: list[str] = []
     for source in expand_lists(plan.sources):
@@ -124,7 +124,7 @@ def _list_files(plan: ReadPlan) -> list[tuple[int, str, str]]:
 
 @contextlib.contextmanager
 def _session(master: str) -> Iterator[Any]:
-    """Give the session that there is, or start one and end it."""
+    """Yield the running session, or start one and stop it afterwards."""
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession
@@ -159,7 +159,7 @@ def _session(master: str) -> Iterator[Any]:
 
 
 def _short(error: Exception) -> str:
-    """Return the lines of an error of Spark that tell most: the last ones of a Python trace, or the first ones."""
+    """Return the most informative lines of a Spark error: the last of a Python trace, or the first."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     ends = [number for number, line in enumerate(lines) if line.startswith("Traceback")]
     if ends:
@@ -170,7 +170,7 @@ def _short(error: Exception) -> str:
 
 
 def _run(session: Any, job: Job, files: Sequence[tuple[int, str, str]], progress: Progress) -> dict[str, Any]:
-    """Run all stages; return what the last one says."""
+    """Run all stages; return the result of the last."""
     # Stages keep the tasks that they are given: one for each group, and one for all that follows.
     session.conf.set("spark.sql.adaptive.enabled", "false")
     slots = session.sparkContext.defaultParallelism
@@ -205,7 +205,7 @@ class StageError(Exception):
 
 
 class _SparkRunner:
-    """Runs the tasks of stages, each stage as a Spark job."""
+    """Runs each stage as a Spark job."""
 
     def __init__(self, session: Any, work: ShardWork, progress: Progress) -> None:
         self._session, self._work, self._progress = session, work, progress
@@ -222,7 +222,7 @@ class _SparkRunner:
         return self._run(stage, list(numbers), f"pagekin-{secrets.token_hex(8)}", self._progress)
 
     def start(self, stage: str, numbers: Iterable[int]) -> Callable[[], object]:
-        """Run the tasks of a stage beside others; return a function that waits for them."""
+        """Run the tasks of a stage in the background; return a function that waits for them."""
         group = f"pagekin-{secrets.token_hex(8)}"
         self._beside[group] = self._threads.submit(self._run, stage, list(numbers), group, no_progress)
         return self._beside[group].result
@@ -243,7 +243,7 @@ class _SparkRunner:
         return {number: one["result"] for number, one in said.items()}
 
     def end(self) -> None:
-        """End what still runs beside others."""
+        """Stop the background jobs."""
         for group, future in self._beside.items():
             if not future.done():
                 self._session.sparkContext.cancelJobGroup(group)
@@ -252,7 +252,7 @@ class _SparkRunner:
 
 @contextlib.contextmanager
 def _watch(context: Any, progress: Progress, names: Sequence[str], group: str) -> Iterator[None]:
-    """Tell how far the stages of a Spark job are while they run; when this is interrupted, end them."""
+    """Report the progress of a Spark job's stages; cancel them on an interrupt."""
     ended = threading.Event()
     context.setJobGroup(group, "pagekin build", interruptOnCancel=True)
 

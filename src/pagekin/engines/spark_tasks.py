@@ -1,4 +1,4 @@
-"""What the tasks of a build on Spark do: plan files, read groups of units into parts, and run stages by shard.
+"""The tasks of a build on Spark: split files, read groups of units into parts, run the stages of shards.
 
 Tasks take and give rows of Arrow batches. What is large lies in the job's folder, on a shared disk or in an object store: the
 parts, as archives, under names that no other attempt has, and for each group that was read to its end a record that names
@@ -57,7 +57,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True)
 class Job:
-    """All that tasks have to know of a build."""
+    """The description of a build that every task gets."""
 
     plan: ReadPlan
     strategy: Strategy
@@ -79,20 +79,20 @@ class Job:
 
     @property
     def recipe(self) -> BuildRecipe:
-        """Return what is made of the pages."""
+        """Return the settings of the stages after reading."""
         return BuildRecipe(self.strategy, self.clusters, self.text, self.names)
 
 
 class _UnreadError(Exception):
-    """A source that cannot be read; the message says why."""
+    """An unreadable source; the message says why."""
 
 
 class WrongVersionError(Exception):
-    """Workers with another Pagekin than the driver's."""
+    """Workers with another version of Pagekin than the driver."""
 
 
 def _rows(version: str, batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of batches, on workers that would write the same bytes as the driver."""
+    """Yield the rows of batches, after checking that the worker has the driver's version."""
     if version != __version__:
         raise WrongVersionError(
             f"workers have Pagekin {__version__}, but the driver has {version}; install the same version"
@@ -126,7 +126,7 @@ def unpack_units(text: str) -> list[Unit]:
 
 
 def _reason(error: Exception, job: Job) -> str:
-    """Return why a file cannot be read. Raise what may pass instead, as long as Spark would try again."""
+    """Return why a file cannot be read; raise errors that may pass, as long as Spark would retry."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
@@ -137,7 +137,7 @@ def _reason(error: Exception, job: Job) -> str:
 
 
 def plan_files(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
-    """Cut files into units, and put units that follow one another into groups of about as many bytes."""
+    """Split files into units, and group neighbouring units into groups of about equal bytes."""
     for row in _rows(job.version, batches):
         place, source = int(row["place"]), str(row["source"])
         first = place * MOST_GROUPS
@@ -163,7 +163,7 @@ def _group(units: Sequence[Unit], size: int) -> Iterator[list[Unit]]:
 
 
 def read_groups(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
-    """Read groups of units into parts in the job's folder, unless an earlier attempt or job has done so."""
+    """Read groups of units into parts in the job folder, unless an earlier attempt did so."""
     store = Storage(job.folder)
     for row in _rows(job.version, batches):
         record, error = "", str(row["error"])
@@ -177,7 +177,7 @@ def read_groups(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _reading(job: Job) -> Iterator[None]:
-    """Tell a source that cannot be read from a place that cannot be written to."""
+    """Raise an `_UnreadError` for unreadable sources, but not for an unwritable folder."""
     try:
         yield
     except (SourceError, StorageError, OSError) as error:
@@ -187,7 +187,7 @@ def _reading(job: Job) -> Iterator[None]:
 
 
 def _read_once(job: Job, store: Storage, units: Sequence[Unit]) -> str:
-    """Return the record of a group; read the group if there is none."""
+    """Return the record of a group, reading the group if there is none."""
     with _reading(job):
         name = f"read/{units_key(job.plan, units)}.json"
     with contextlib.suppress(MissingFileError):
@@ -208,7 +208,7 @@ def _read_once(job: Job, store: Storage, units: Sequence[Unit]) -> str:
 
 
 def _upload_part(store: Storage, part: Path) -> None:
-    """Copy a part to the job's folder, as an archive."""
+    """Copy a part to the job folder, as an archive."""
     packed = part.with_name(f"{part.name}.tar")
     with tarfile.open(packed, "w") as archive:
         archive.add(part, part.name)
@@ -221,7 +221,7 @@ def _units_of(record: dict[str, Any]) -> list[Unit]:
 
 
 def build_from_parts(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
-    """Make the collection of all parts, by the functions of the local engine; for one in shards, note which parts there are.
+    """Build the collection of all parts with the local engine; for shards, record the parts.
 
     In one piece it goes to its place, but for the manifest. When Spark asks again, because the worker died on which it was
     made, what was made is named again.
@@ -237,7 +237,7 @@ def build_from_parts(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def _build_or_refuse(job: Job, rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """Return the report of the build; why there is none, if the same job would fail again."""
+    """Return the build's report, or why it would fail again."""
     failed = {row["source"]: row["error"] for row in rows if row["error"]}
     records = [row["record"] for row in rows if row["source"] not in failed]
     if len(failed) > job.max_failed_files or not records:
@@ -254,7 +254,7 @@ def _build_or_refuse(job: Job, rows: Sequence[dict[str, Any]]) -> dict[str, Any]
 
 
 def _build(job: Job, records: Sequence[str]) -> dict[str, Any]:
-    """Build in a temporary folder of this machine; return the report, with the manifest."""
+    """Build in a temporary folder on this machine; return the report with the manifest."""
     with temporary_folder("spark") as folder:
         units, reads = _fetch_parts(job, [json.loads(record) for record in records], folder)
         made = folder / Path(job.out).name  # the label has this name
@@ -270,7 +270,7 @@ def _build(job: Job, records: Sequence[str]) -> dict[str, Any]:
 
 
 def _plan_stages(job: Job, records: Sequence[str]) -> dict[str, Any]:
-    """Note the parts that shards are made of, unless a job before did; return where stages leave what they make."""
+    """Record the parts for the shards, unless an earlier job did; return the folder for results of stages."""
     work = replace(_work(job), folder=f"{job.folder}/stages-{_key(job, records)}")
     if not JobFolder(work.folder).find("parts", 0):
         units, addresses = _list_parts(job, [json.loads(record) for record in records])
@@ -281,7 +281,7 @@ def _plan_stages(job: Job, records: Sequence[str]) -> dict[str, Any]:
 
 
 def _list_parts(job: Job, records: Sequence[dict[str, Any]]) -> tuple[list[Unit], list[str]]:
-    """Return the units that were read, and the addresses of their parts.
+    """Return (the units read, the addresses of their parts).
 
     A file that was cut where no record begins is read again here, in one piece.
     """
@@ -298,7 +298,7 @@ def _list_parts(job: Job, records: Sequence[dict[str, Any]]) -> tuple[list[Unit]
 
 
 def _cap_hosts(job: Job, addresses: Sequence[str]) -> list[str]:
-    """Return the addresses of parts that have no more pages of any host than the plan allows: those of all parts decide."""
+    """Return the addresses of parts within the plan's limit of pages per host, counted over all parts."""
     store, capped = Storage(job.folder), list(addresses)
     with temporary_folder("spark") as folder:
         (folder / "capped").mkdir()
@@ -316,7 +316,7 @@ def _work(job: Job) -> ShardWork:
 
 
 def _key(job: Job, records: Sequence[str]) -> str:
-    """Return a digest of all that stages depend on: what was read, the settings, the code."""
+    """Return a digest of the input of all stages: what was read, settings, code."""
     plan = [
         job.plan.all_captures, job.plan.strict, job.plan.parser, asdict(job.plan.limits), job.plan.content,
         job.plan.max_per_host,
@@ -331,7 +331,7 @@ def _key(job: Job, records: Sequence[str]) -> str:
 def run_stage(
     work: ShardWork, version: str, stage: str, numbers: Sequence[int], batches: Iterator[Any]
 ) -> Iterator[Any]:
-    """Run tasks of a stage, given their places among the numbers; give what is small of what they left."""
+    """Run tasks of a stage, given their places among the numbers; yield their small results."""
     for row in _rows(version, batches):
         number = numbers[int(row["id"])]
         try:
@@ -354,7 +354,7 @@ def _processors() -> int:
 def _fetch_parts(
     job: Job, records: Sequence[dict[str, Any]], folder: Path
 ) -> tuple[tuple[Unit, ...], tuple[UnitsRead, ...]]:
-    """Copy all parts to this machine; return the units, and what was read of them."""
+    """Download all parts; return (the units, what was read of them)."""
     units: list[Unit] = []
     reads: list[UnitsRead] = []
     for record in records:

@@ -1,4 +1,4 @@
-"""Where a collection is to be: a folder, or an address in an object store."""
+"""The place of a new collection: a folder, or an address in an object store."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +27,7 @@ from pagekin.store import (
 
 @dataclass(frozen=True)
 class Target:
-    """The place of a collection that others write: where its files go, where theirs may lie, and how it is committed."""
+    """The place of a collection that a cluster writes: its files, the work folder, and the commit."""
 
     out: str
     folder: str
@@ -38,7 +38,7 @@ class Target:
 
 @contextlib.contextmanager
 def prepare_target(out: Path | str, replace_others: bool, units: Sequence[Unit]) -> Iterator[Target]:
-    """Prepare the place of a collection. A folder is locked against other writers; an object store has no locks."""
+    """Prepare the place of a collection; a folder is locked against other writers, an object store cannot be."""
     if isinstance(out, Path):
         with KinWriter(out.absolute(), "pagekin build") as writer:
             writer.refuse_to_lose_kept()
@@ -64,7 +64,7 @@ def build_here(
     progress: Progress = no_progress,
     note: Note = no_note,
 ) -> BuildReport:
-    """Build a collection on this machine, in one piece or in shards; for an object store, on the temporary disk first."""
+    """Build a collection on this machine, whole or in shards; for an object store, on the temporary disk first."""
     if isinstance(out, str):
         with temporary_folder("build") as folder:
             made = folder / Path(out).name  # the label has this name

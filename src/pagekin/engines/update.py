@@ -1,4 +1,4 @@
-"""Collections that live: new, changed and gone pages, and what is left out for good, without reading all sources again.
+"""Update collections with new, changed and removed pages and opt-outs, without reading all sources again.
 
 A small update of a large collection is put into a delta beside it. Otherwise a collection is made anew from the parts that it
 keeps and those of the new sources, by the way of every build. Its bytes are those of a build of all sources, but for clusters,
@@ -61,7 +61,7 @@ UpdateWay = Literal["auto", "delta", "merge"]
 
 @dataclass
 class UpdateReport:
-    """What an update did."""
+    """The result of an update."""
 
     build: BuildReport | None = None
     """None if there was nothing to do."""
@@ -77,12 +77,12 @@ class UpdateReport:
 
     @property
     def way(self) -> str:
-        """Return how the update was made: 'delta', 'merge', or '' if there was nothing to do."""
+        """Return how the update was made: 'delta', 'merge', or '' if nothing changed."""
         return "delta" if self.delta else "merge" if self.build else ""
 
     @property
     def bytes_stay(self) -> bool:
-        """Return whether bytes of what is left out for good are still on disk, until the collection is made anew."""
+        """Return whether bytes of opted-out pages stay on disk until the collection is rebuilt."""
         return self.delta is not None and self.delta.erasable
 
 
@@ -101,7 +101,7 @@ def update_collection(
     progress: Progress = no_progress,
     note: Note = no_note,
 ) -> UpdateReport:
-    """Take new sources into a collection, and leave pages out: all or nothing, as builds are.
+    """Add new sources to a collection, and remove pages, all or nothing.
 
     An archive adds to what is there, and one that was read before is left out; a folder takes the place of what was read
     of it before. Addresses of `opt_outs`, with their other names, and hosts stay out of the collection for good; pages last
@@ -144,7 +144,7 @@ def update_collection(
 def _put_delta(
     writer: KinWriter, plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, progress: Progress, note: Note
 ) -> tuple[DeltaReport, PageChanges, str]:
-    """Put an update into a delta; return what that holds, what the update changed, and why it is a delta.
+    """Write an update as a delta; return (the delta's report, the update's changes, why it is a delta).
 
     Raise a NotInDeltaError if the collection is to be made anew.
     """
@@ -169,7 +169,7 @@ def _put_delta(
 
 
 def _refuse_delta(plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, erase: bool) -> None:
-    """Raise NotInDeltaError with the reason why an update needs the collection made anew."""
+    """Raise a NotInDeltaError with the reason why an update needs a rebuild."""
     if way == "merge":
         raise NotInDeltaError("bytes of what is left out were to be erased" if erase else "this was asked for")
     if SHARDS in kin.facts:
@@ -196,7 +196,7 @@ def compact_collection(
     progress: Progress = no_progress,
     note: Note = no_note,
 ) -> BuildReport:
-    """Make a collection anew from what it keeps: the same bytes as a build of all its sources with the same settings."""
+    """Rebuild a collection from its kept parts, with the bytes of a build from all its sources."""
     open_kin(path)
     with KinWriter(path, "pagekin compact", memory) as writer:
         kin, keeping = open_living(path)
@@ -204,7 +204,7 @@ def compact_collection(
 
 
 def open_living(path: Path) -> tuple[Kin, Keeping]:
-    """Return a collection that is to be made anew, and what it keeps; refuse one that cannot be."""
+    """Return (a collection to rebuild, what it keeps); refuse one that cannot be rebuilt."""
     kin = open_kin(path)
     keeping = require_keeping(path)
     if "index" not in kin.facts:
@@ -218,7 +218,7 @@ def open_living(path: Path) -> tuple[Kin, Keeping]:
 
 
 def plan_of(kin: Kin, path: Path, units: Sequence[Unit], workers: int, memory: MemoryBudget) -> ReadPlan:
-    """Return the plan that reads some units as the collection's own sources were read, and adds them to what it keeps."""
+    """Return a plan that reads units as the collection's sources were read, and adds them to it."""
     facts = kin.facts
     return ReadPlan(
         [], path, facts["parser"], workers, all_captures=facts["all_captures"], limits=Limits(**facts["limits"]),
@@ -230,7 +230,7 @@ def plan_of(kin: Kin, path: Path, units: Sequence[Unit], workers: int, memory: M
 def _remake(
     writer: KinWriter, plan: ReadPlan, kin: Kin, keeping: Keeping, progress: Progress, note: Note, follow: bool = False
 ) -> BuildReport:
-    """Make a collection anew by a plan, with all that it had; to `follow` it is to leave its clusters and label where it may."""
+    """Rebuild a collection by a plan; with `follow`, keep its clusters and label where possible."""
     recipe = BuildRecipe.of(kin, keeping.recipe)
     require_room(plan, recipe.clusters is not None, recipe.text, note, held=int(kin.facts["html_bytes"]))
     if not follow:
@@ -243,7 +243,7 @@ def _remake(
 
 
 def _with_other_names(opt_outs: OptOuts, corpora: Sequence[Corpus], path: Path, note: Note) -> OptOuts:
-    """Return opt-outs with all names that a collection knows of their pages: a page that stays by another name is not removed."""
+    """Return opt-outs with all known aliases of their pages, so that no page stays under another name."""
     names: set[str] = set(opt_outs.addresses)
     for address in sorted(opt_outs.addresses):
         known = {corpus.url(number) for corpus in corpora if (number := corpus.url_number(address)) >= 0}

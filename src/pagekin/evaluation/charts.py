@@ -1,4 +1,4 @@
-"""Pictures for the report: plain SVG, readable on their own and on a telephone. What is drawn is in the templates."""
+"""Draw the report's pictures as plain SVG, readable alone and on a phone; the templates hold what is drawn."""
 
 import math
 import re
@@ -21,7 +21,7 @@ _LETTERS, _TITLE_LETTERS = 54, 44
 
 @dataclass(frozen=True)
 class Bar:
-    """One bar with its interval; nan where there is none."""
+    """A bar with its interval; nan if it has none."""
 
     label: str
     value: float
@@ -35,7 +35,7 @@ class Bar:
 
 @cache
 def _templates() -> "jinja2.Environment":
-    """Return the templates of the report and of its pictures, which escape all that they show."""
+    """Return the templates of the report and its pictures, with autoescaping."""
     import jinja2
 
     environment = jinja2.Environment(
@@ -52,7 +52,7 @@ def _templates() -> "jinja2.Environment":
 
 
 def fill_template(template: str, **context: Any) -> str:
-    """Return the report, or one of its pictures, by its template."""
+    """Render the report, or one of its pictures, from its template."""
     return _templates().get_template(template).render(context)
 
 
@@ -60,7 +60,7 @@ def _draw(
     template: str, title: str, axis: str, legend: list[tuple[str, str]], height: float, ticks: list[float],
     x: Callable[[float], float], **more: Any,
 ) -> str:  # fmt: skip
-    """Draw a chart of a height by its template: under its title and a legend, over an axis with its name.
+    """Draw a chart of a given height from its template, with a title, a legend and a named axis.
 
     The legend has pairs of a sign's class and its meaning; `x` gives the place of a value.
     """
@@ -73,7 +73,7 @@ def _draw(
 
 
 def _scale(shown: list[float]) -> tuple[list[float], Callable[[float], float]]:
-    """Return (ticks, function from a value to its place) of an axis that holds 0 and all values."""
+    """Return (ticks, a function from a value to its position) of an axis that holds 0 and all values."""
     held = [value for value in shown if math.isfinite(value)]
     least, most = min([0.0, *held]), max([0.0, *held])
     if least == most:
@@ -85,7 +85,7 @@ def _scale(shown: list[float]) -> tuple[list[float], Callable[[float], float]]:
 
 
 def bar_chart(title: str, axis: str, bars: list[Bar], legend: str = "", mark: str = "", pale: str = "") -> str:
-    """Draw horizontal bars with error bars under their labels, over a named axis.
+    """Draw horizontal bars with error bars below their labels, on a named axis.
 
     `legend` says what a bar is, `mark` what the second value is, `pale` what a pale bar means.
     """
@@ -96,7 +96,7 @@ def bar_chart(title: str, axis: str, bars: list[Bar], legend: str = "", mark: st
 
 
 def dot_chart(title: str, axis: str, series: list[str], rows: list[tuple[str, list[Bar]]]) -> str:
-    """Draw values with intervals, for up to three series in each row, over a named axis."""
+    """Draw values with intervals, for up to three series per row, on a named axis."""
     kinds = ("first", "second", "third")[: len(series)]
     scale = _scale([value for _label, bars in rows for bar in bars for value in (bar.value, bar.low, bar.high)])
     row = 30 + _DOT * len(series)
@@ -109,7 +109,7 @@ def curve_chart(
     title: str, axis: str, histogram: list[tuple[float, float]], curve: list[tuple[float, float]],
     legend: tuple[str, str] = ("", ""),
 ) -> str:  # fmt: skip
-    """Draw a histogram over a logarithmic axis, scaled to its greatest value, and a curve from 0 to 1 above it.
+    """Draw a histogram on a logarithmic axis, scaled to its maximum, and a curve from 0 to 1 above it.
 
     `legend` says what the bars are, and what the curve is; its values stand at the right side.
     """
@@ -128,7 +128,7 @@ def curve_chart(
 
 
 def _ticks(least: float, most: float) -> list[float]:
-    """Return some four to eight round numbers that cover a range."""
+    """Return about four to eight round numbers that cover a range."""
     rough = max((most - least) / 5, 1e-6)
     power = 10 ** math.floor(math.log10(rough))
     step = next(s * power for s in (1, 2, 2.5, 5, 10) if s * power >= rough)

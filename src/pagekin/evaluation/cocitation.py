@@ -14,7 +14,7 @@ LEAST = 15
 
 
 class Cocitation:
-    """Degrees of cocitation: how many pages link to both of two pages, near the same place.
+    """Degrees of cocitation: the numbers of pages that link to both of two pages, near the same place.
 
     `children[offsets[p]:offsets[p + 1]]` are the URLs that page p links to, each once, in order of the links. `urls`
     are the documents, sorted.
@@ -48,7 +48,7 @@ class Cocitation:
         return self._known[url]
 
     def cocited_pages(self, url: int) -> tuple[Array, Array]:
-        """Return (URL numbers, degrees) of pages cocited with a URL, or with a folder above it where these are too few.
+        """Return (URL numbers, degrees) of pages cocited with a URL, or with a parent folder if these are too few.
 
         A folder that is no known URL is passed over, and so is one without siblings: no answer would be worse.
         """
@@ -78,7 +78,7 @@ class Cocitation:
 
 
 def parent_url(url: str) -> str | None:
-    """Return a URL without the last element of its path; None if it is only a host."""
+    """Return a URL without the last element of its path; None if it has no path."""
     scheme, _, rest = url.partition("://")
     host, _, path = rest.split("?")[0].rstrip("/").partition("/")
     return f"{scheme}://{host}/{path}".rpartition("/")[0] if path else None

@@ -1,4 +1,4 @@
-"""Strategies compared with each other: which is best, and whether a difference is more than chance."""
+"""Compare strategies: which is best, and whether a difference is significant."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ RANKED = ("ndcg10", "map")
 
 @dataclass(frozen=True)
 class Difference:
-    """How much better one strategy is than another by one measure in one region, or one bar of a figure than another."""
+    """The difference between two strategies by one measure in one region, or between two bars of a figure."""
 
     better: str
     other: str
@@ -35,7 +35,7 @@ class Difference:
 
     @property
     def sure(self) -> bool:
-        """Return whether the difference is beyond chance."""
+        """Return whether the difference is significant."""
         return self.p < CHANCE
 
 
@@ -46,7 +46,7 @@ def _correct(differences: list[Difference]) -> list[Difference]:
 
 
 def differences(better: Judgement, others: list[Judgement], measure: str = "somers_d") -> list[Difference]:
-    """Return how much `better` is better than each other strategy in each region."""
+    """Return the differences between `better` and each other strategy, in each region."""
     place = 0 if measure == "gamma" else 1
     compared = []
     for other in others:
@@ -60,14 +60,14 @@ def differences(better: Judgement, others: list[Judgement], measure: str = "some
 
 
 def main_region(judgements: Sequence[Judgement]) -> str | None:
-    """Return the region that strategies are compared by: siblings, or the first that has pairs; None if none has."""
+    """Return the region for comparing strategies: siblings, or the first that has pairs; None if none has."""
     return next((r for r in _MAIN if any(one.agreements[r].pairs for one in judgements)), None)
 
 
 def compare_with_best(
     judgements: Sequence[Judgement], region: str | None, scores: Mapping[str, Scores]
 ) -> list[Difference]:
-    """Compare the strategy with the highest Somers' D in a region with every other, by all measures, Γ and D in all regions.
+    """Compare the strategy with the highest Somers' D in a region with all others, by all measures and regions.
 
     All are of one bench. Equal strategies count once; what has no value is left out.
     """
@@ -84,7 +84,7 @@ def compare_with_best(
 
 
 def _ranked_differences(held: Sequence[Judgement], measure: str, scores: Mapping[str, Scores]) -> list[Difference]:
-    """Return how much better the first is than each other by nDCG@10 or MAP."""
+    """Return the differences of the first strategy from each other, by nDCG@10 or MAP."""
     place = RANKED.index(measure)
     first = scores[held[0].name]
     compared = []
@@ -96,7 +96,7 @@ def _ranked_differences(held: Sequence[Judgement], measure: str, scores: Mapping
 
 
 def summarise_comparisons(comparisons: Sequence[Difference], region: str | None) -> str:
-    """Return a line about the best strategy and its closest rival, and what other measures say; '' where there is no other."""
+    """Return a line about the best strategy, its closest rival and other measures; '' if there is no rival."""
     rivals = [one for one in comparisons if (one.region, one.measure) == (region, "somers_d")]
     if not rivals:
         return ""
@@ -114,7 +114,7 @@ def summarise_comparisons(comparisons: Sequence[Difference], region: str | None)
 
 
 def _contrary(comparisons: Sequence[Difference]) -> str:
-    """Return a sentence if the strategy that comes first ranks worse than another beyond chance, else ''."""
+    """Return a sentence if the first strategy ranks significantly worse than another, else ''."""
     worse = [one for one in comparisons if one.measure == "ndcg10" and one.sure and one.difference <= -LEAST_EFFECT]
     if not worse:
         return ""
@@ -128,7 +128,7 @@ def _contrary(comparisons: Sequence[Difference]) -> str:
 
 
 def compare_bars(bars: dict[str, tuple[float, Array]], pairs: Sequence[tuple[str, str]]) -> list[Difference]:
-    """Return how much higher the second bar of each pair is than the first, given values and resamples."""
+    """Return the differences between the bars of each pair, given values and resamples."""
     steps = []
     for first, second in pairs:
         (a, some_a), (b, some_b) = bars[first], bars[second]
@@ -154,7 +154,7 @@ def measure_all(judgement: Judgement, scores: Scores) -> Measured:
 
 @dataclass(frozen=True)
 class Gain:
-    """What one measure says of a change."""
+    """The effect of a change on one measure."""
 
     measure: str
     before: float
@@ -165,12 +165,12 @@ class Gain:
 
     @property
     def difference(self) -> float:
-        """Return by how much the measure rises."""
+        """Return the increase of the measure."""
         return self.after - self.before
 
     @property
     def direction(self) -> int:
-        """Return 1 if it rises beyond chance, -1 if it falls, 0 if neither is sure or the effect is too small to matter."""
+        """Return 1 for a significant increase, -1 for a significant decrease, 0 if neither, or too small to matter."""
         if not abs(self.difference) >= LEAST_EFFECT:
             return 0
         return int(self.low > 0) - int(self.high < 0)
@@ -181,13 +181,13 @@ class Gain:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Whether a change is for the better: the first measure decides, the others may contradict it."""
+    """The decision whether a change is an improvement: the first measure decides, others may contradict it."""
 
     gains: tuple[Gain, ...]
 
     @property
     def better(self) -> bool:
-        """Return whether the deciding measure rises beyond chance, and by enough to matter."""
+        """Return whether the deciding measure increases significantly, and by enough to matter."""
         return self.gains[0].direction > 0
 
     @property
@@ -212,7 +212,7 @@ def _list(gains: Sequence[Gain]) -> str:
 
 
 def judge_change(before: Measured, after: Measured) -> Verdict:
-    """Compare two strategies judged by the same resamples, measure by measure."""
+    """Compare two strategies, judged by the same resamples, measure by measure."""
     return Verdict(
         tuple(
             Gain(name, before[name][0], after[name][0], *interval(after[name][1] - before[name][1])) for name in after

@@ -1,4 +1,4 @@
-"""One evaluation from beginning to end: a corpus, a directory, strategies; judgements and a report."""
+"""Run a whole evaluation: from a corpus, a directory and strategies to judgements and a report."""
 
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -42,7 +42,7 @@ _ROUNDS_BYTES = 100 << 20
 
 
 def own_strategies(corpus: Corpus) -> dict[str, Strategy]:
-    """Return the presets, and the strategy that the collection is indexed by."""
+    """Return the presets, and the strategy of the collection's index."""
     strategies = dict(PRESETS)
     index = corpus.facts.get("index")
     if index:
@@ -60,7 +60,7 @@ def figure_strategies() -> dict[str, Strategy]:
 
 
 def read_strategies(file: Path) -> dict[str, Strategy]:
-    """Read strategies from a TOML file with a table for each, under its name."""
+    """Read strategies from a TOML file with a table for each."""
     try:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -84,7 +84,7 @@ def read_strategies(file: Path) -> dict[str, Strategy]:
 
 
 def directory_pages(corpus: Corpus, prefixes: Sequence[str]) -> npt.NDArray[np.int64]:
-    """Return the pages that belong to the directory itself: those whose URL begins with one of `prefixes`."""
+    """Return the pages of the directory itself: those whose URL begins with one of `prefixes`."""
     own: set[int] = set()
     for prefix in prefixes:
         pages = corpus.pages_under(prefix)
@@ -95,7 +95,7 @@ def directory_pages(corpus: Corpus, prefixes: Sequence[str]) -> npt.NDArray[np.i
 
 
 def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Directory:
-    """Return the directory without its own pages, given by number: nobody asks what is related to those."""
+    """Return the directory without its own pages, given by number."""
     if not len(own):
         return directory
     keep = ~np.isin(directory.urls, np.asarray(corpus.pages.url)[own])
@@ -108,7 +108,7 @@ def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Direc
 
 @contextmanager
 def bag_workshop(corpus: Corpus, directory: Directory, threads: int, own: Array) -> Iterator[BagWorkshop]:
-    """Open a workshop whose bags do not give the directory away; its files are removed at the end.
+    """Open a workshop whose bags hold nothing from the directory's own pages; its files are removed at the end.
 
     The directory's own pages cite nothing, and breadcrumbs that are the tree are no text.
     """
@@ -143,12 +143,12 @@ class Evaluation:
 
     @property
     def region(self) -> str | None:
-        """Return the region that strategies are compared by."""
+        """Return the region for comparing strategies."""
         return main_region(self.comparable)
 
     @property
     def comparable(self) -> list[Judgement]:
-        """Return the judgements of the same pages: those of content on all pages are not compared with others."""
+        """Return the judgements of the same pages, without those of content on all pages."""
         return [one for one in self.judgements if one.facts["judged"] == self.bench.note]
 
     def comparisons(self) -> list[Difference]:
@@ -156,7 +156,7 @@ class Evaluation:
         return compare_with_best(self.comparable, self.region, self.scores)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything for programs."""
+        """Return the results as plain values."""
         directory = self.bench.directory
         return {
             "directory": {
@@ -184,7 +184,7 @@ class Evaluation:
 
 
 def judgement_as_dict(one: Judgement, scores: Scores) -> dict[str, Any]:
-    """Return one strategy's results for programs."""
+    """Return one strategy's results as plain values."""
     return {
         "name": one.name, "strategy": one.strategy, "judged": one.facts["judged"],
         "orthogonality": finite_or_none(one.orthogonality), "ndcg10": finite_or_none(scores.ndcg10),
@@ -201,12 +201,12 @@ def judgement_as_dict(one: Judgement, scores: Scores) -> dict[str, Any]:
 
 
 def finite_or_none(value: float) -> float | None:
-    """Return a number for JSON, which has no nan."""
+    """Return a number for JSON, with None for nan."""
     return round(value, 6) if np.isfinite(value) else None
 
 
 def finite_values(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values for JSON, which has no nan."""
+    """Return values for JSON, with None for nan."""
     return {name: finite_or_none(value) if isinstance(value, float) else value for name, value in values.items()}
 
 
@@ -215,7 +215,7 @@ def evaluate_strategies(
     seed: int = 1, threads: int = 1, own_pages: Sequence[str] = (), baselines: Sequence[str] = (), cache: bool = True,
     served: RelatedIndex | None = None, wish: str = "", progress: Progress = no_progress,
 ) -> Evaluation:  # fmt: skip
-    """Judge strategies by a directory. Temporary files are removed at the end, whatever happens.
+    """Judge strategies by a directory; remove temporary files at the end in any case.
 
     `own_pages` are beginnings of the URLs of the directory's own pages, which neither cite nor are judged; `baselines` are the
     names of other tools' similarities to judge beside. With `served`, the score by which this index answers is judged, too, by

@@ -1,4 +1,4 @@
-"""Judging strategies: bags of the directory's pages, their similarities, and the agreement of these with the directory."""
+"""Judge strategies: make bags of the directory's pages, compare them, and measure the agreement with the directory."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ _FULL_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Bench:
-    """What is judged: the documents, which of them are sources, and the directory to agree with."""
+    """The documents to judge by: which of them are sources, and their directory."""
 
     directory: Directory
     urls: npt.NDArray[np.int64]
@@ -51,7 +51,7 @@ class Bench:
 
 @dataclass(frozen=True)
 class Judgement:
-    """How well one strategy agrees with the directory."""
+    """The agreement of one strategy with the directory."""
 
     name: str
     strategy: dict[str, Any]
@@ -104,7 +104,7 @@ def with_sources(bench: Bench, chosen: Array, rounds: int, seed: int) -> Bench:
 
 
 def keep_documents(directory: Directory, keep: Array) -> Directory:
-    """Return the directory with some of its documents, by a mask."""
+    """Return the directory with the documents in a mask."""
     sizes = np.diff(directory.offsets)
     offsets = np.concatenate([[0], np.cumsum(sizes[keep])])
     members = directory.members[np.repeat(keep, sizes)]
@@ -112,7 +112,7 @@ def keep_documents(directory: Directory, keep: Array) -> Directory:
 
 
 def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array, int]:
-    """Return (classes in `count` drawn pairs of sibling classes, how many such pairs there are)."""
+    """Return (the classes in `count` random pairs of sibling classes, the number of such pairs)."""
     by_parent: dict[tuple[str, ...], list[int]] = {}
     for number, path in enumerate(directory.classes):
         by_parent.setdefault(path[:-1], []).append(number)
@@ -124,13 +124,13 @@ def _sampled_classes(directory: Directory, count: int, rng: Any) -> tuple[Array,
 
 
 class Experiment:
-    """Judges strategies on one corpus and one bench; stages of bag making that they share are done once."""
+    """Judges strategies on one corpus and one bench, sharing stages of bag making."""
 
     def __init__(self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int = 1) -> None:
         self.corpus, self.bench, self.workshop, self.threads = corpus, bench, workshop, threads
 
     def judge(self, name: str, strategy: Strategy, bagged: Callable[[], None] = lambda: None) -> Judgement:
-        """Judge how well a strategy agrees with the directory; `bagged` is called before bags are compared."""
+        """Judge how well a strategy agrees with the directory; call `bagged` when its bags are made."""
         started = time.perf_counter()
         bags = self.workshop.bags(strategy)
         matrix = bags.matrix(self.bench.urls)
@@ -147,7 +147,7 @@ class Experiment:
 def make_judgement(
     bench: Bench, name: str, strategy: dict[str, Any], counted: Counted, facts: dict[str, Any], started: float
 ) -> Judgement:
-    """Make a judgement of what was counted, with the time since it was started."""
+    """Make a judgement from counts, with the time since it was started."""
     counts, nearest, similarity = counted
     agreements, resampled = {}, {}
     for region in REGIONS:
@@ -160,7 +160,7 @@ def make_judgement(
 
 
 def matrix_similarities(matrix: BagMatrix, metric: str) -> Rows:
-    """Return what compares rows of a matrix with all of them: common terms in full columns, the others as postings."""
+    """Return a function that compares matrix rows with all rows: common terms as columns, others as postings."""
     from pagekin.evaluation._kernels.judge import COSINE, JACCARD, TILE, Matrix, similarities
 
     documents, jaccard = len(matrix.offsets) - 1, metric == "jaccard"
@@ -187,7 +187,7 @@ def matrix_similarities(matrix: BagMatrix, metric: str) -> Rows:
 
 
 def count_pairs(bench: Bench, sources: Array, rows: Rows, threads: int = 1) -> Counted:
-    """Count for some sources, by similarities asked for a batch of rows at a time; those of 0 and less are tied."""
+    """Count pairs for some sources, a batch of rows at a time; similarities of 0 and below are tied."""
     from pagekin.evaluation._kernels.judge import BLOCK, Classes, Counts, judge
 
     total, levels = len(sources), bench.directory.depth + 1
@@ -207,7 +207,7 @@ def count_pairs(bench: Bench, sources: Array, rows: Rows, threads: int = 1) -> C
 
 
 def _slots(matrix: BagMatrix) -> npt.NDArray[np.int64]:
-    """Give a slot to each term held by so many documents that a full column is faster than a list; -1 to the others."""
+    """Give a slot to each term in so many documents that a full column is faster than a list; -1 to the others."""
     documents = len(matrix.offsets) - 1
     df = np.bincount(matrix.terms, minlength=matrix.columns)
     slot_of = np.full(matrix.columns, -1, np.int64)
@@ -220,7 +220,7 @@ def _slots(matrix: BagMatrix) -> npt.NDArray[np.int64]:
 
 
 def agreement_by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> list[tuple[str, float, float, float]]:
-    """Return (how many pages link to them, sibling Γ, low, high) of groups of sources (footnote 11).
+    """Return (number of inlinks, sibling Γ, low, high) of groups of sources (footnote 11).
 
     `citing` is the number for each source.
     """
@@ -243,7 +243,7 @@ def judge_all(
     strategies: dict[str, Strategy],
     progress: Progress = no_progress,
 ) -> list[Judgement]:
-    """Judge named strategies in order; equal strategies are judged once."""
+    """Judge named strategies in order, equal ones once."""
     by_digest: dict[str, Judgement] = {}
     judgements = []
     for done, (name, strategy) in enumerate(strategies.items()):

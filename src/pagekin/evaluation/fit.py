@@ -1,4 +1,4 @@
-"""Fitting the weights of the signals to a site: each class is judged by weights that were fitted to the others."""
+"""Fit the weights of the signals to a site; each class is judged by weights fitted to the other classes."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ FITTING_SHARE = 0.6
 
 @dataclass(frozen=True)
 class SignalTuning:
-    """Weights of the signals for a wish that suit a site, and what pages that the fit did not see say of them."""
+    """Signal weights fitted to a site for a wish, and their results on pages that the fit did not see."""
 
     wish: str
     strategy: Strategy
@@ -55,22 +55,22 @@ class SignalTuning:
 
     @property
     def fit_counts(self) -> bool:
-        """Return whether fitted weights do better than the preset on pages that they do not know; beyond chance or not."""
+        """Return whether fitted weights do better than the preset on unseen pages, significantly or not."""
         return self.by_fit_alone.gains[0].difference > 0
 
     @property
     def chosen(self) -> Signals:
-        """Return the weights for the wish: fitted ones where they do better than the preset."""
+        """Return the chosen weights: the fitted ones if they do better than the preset."""
         return self.fitted if self.fit_counts else self.preset
 
     @property
     def verdict(self) -> Verdict:
-        """Return what becomes better by the chosen weights."""
+        """Return the improvement by the chosen weights."""
         return self.by_fit if self.fit_counts else self.by_preset
 
     @property
     def improved(self) -> bool:
-        """Return whether the chosen weights are better beyond chance than those that are served.
+        """Return whether the chosen weights are significantly better than the served ones.
 
         By links, the whole interval must lie above the least effect: pages that link to the same pages err together, which
         an interval by pages does not see.
@@ -79,13 +79,13 @@ class SignalTuning:
 
     @property
     def advice(self) -> Strategy:
-        """Return the strategy to index by: with the chosen weights where they are better, else as it is."""
+        """Return the strategy to index by: with the chosen weights if they are better, else unchanged."""
         if not self.improved:
             return self.strategy
         return replace(self.strategy, name="tuned", wish=self.wish, signals=self.chosen)
 
     def changes(self) -> list[tuple[str, float, float]]:
-        """Return (signal, its share before, its chosen share), those that change most first."""
+        """Return (signal, share before, chosen share), the greatest changes first."""
         rows = zip(SIGNALS, shares(self.before).tolist(), shares(self.chosen).tolist(), strict=True)
         return sorted(
             ((name, old, new) for name, old, new in rows if abs(new - old) > 0.0005),
@@ -93,7 +93,7 @@ class SignalTuning:
         )
 
     def as_toml(self, judged_by: str) -> str:
-        """Return the strategy to use as a TOML file, with a note on how it was chosen."""
+        """Return the recommended strategy as a TOML file, with a note on how it was chosen."""
         what = "Signals as before: nothing better on"
         if self.improved:
             what = f"Signals for {self.wish} {'fitted to' if self.fit_counts else 'as preset, better on'}"
@@ -104,7 +104,7 @@ class SignalTuning:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything for programs."""
+        """Return the results as plain values."""
         return {
             "for": self.wish, "improved": self.improved, "conflict": self.verdict.conflict, "judged_by": self.judged_by,
             **{name: dict(zip(SIGNALS, weights.weights(), strict=True)) for name, weights in (
@@ -122,7 +122,7 @@ class SignalTuning:
 
 
 def gain_as_dict(gain: Gain) -> dict[str, Any]:
-    """Return what a measure says for programs."""
+    """Return the effect on a measure as plain values."""
     return finite_values(
         {
             "measure": gain.measure, "before": gain.before, "after": gain.after, "difference": gain.difference,
@@ -138,7 +138,7 @@ def tune_kin(
     index: RelatedIndex, directory: Directory, *, own_pages: Sequence[str] = (), budget: float = 60.0, seed: int = 1,
     now: Callable[[], float] = time.perf_counter, progress: Progress = no_progress,
 ) -> SignalTuning:  # fmt: skip
-    """Find the weights for pages of the same kind, by a directory; `own_pages` are as in `evaluate_strategies`."""
+    """Fit the weights for pages of the same kind, by a directory; `own_pages` as in `evaluate_strategies`."""
     clock = Clock(budget, now)
     own = directory_pages(index.corpus, own_pages)
     bench = make_bench(without_own_pages(index.corpus, directory, own), seed=seed, rounds=1)
@@ -180,7 +180,7 @@ def tune_kin(
 def _table_of_classes(
     scores: SignalScores, bench: Bench, places: Array, clock: Clock, progress: Progress
 ) -> tuple[SignalTable, Array]:
-    """Measure the candidates of sources that are not alone in their class, for a share of the budget; return their places."""
+    """Measure candidates of sources with siblings, within a share of the budget; return the sources' places."""
     documents = scores.documents(bench.urls)
     row_of = np.full(len(scores.index), -1, np.int64)
     row_of[documents[documents >= 0]] = np.flatnonzero(documents >= 0)

@@ -1,4 +1,4 @@
-"""Agreement of a similarity with a directory: Γ by region, Somers' D, orthogonality, intervals (sections 2.2 and 2.3)."""
+"""Measure how a similarity agrees with a directory: Γ by region, Somers' D, orthogonality, intervals (2.2, 2.3)."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ REGIONS = ("overall", "siblings", "cousins", "unrelated")
 
 @dataclass(frozen=True)
 class PairCounts:
-    """Pairs of documents by their distances i < j from a source: arrays (sources, levels, levels)."""
+    """Pairs of documents, counted by their distances i < j from a source: arrays (sources, levels, levels)."""
 
     concordant: npt.NDArray[np.int64]
     discordant: npt.NDArray[np.int64]
@@ -21,7 +21,7 @@ class PairCounts:
     """(sources, 2): documents of the source's class, and those of them with similarity 0."""
 
     def only(self, sources: Array) -> "PairCounts":
-        """Return the counts with those of the sources outside a mask set to 0."""
+        """Return the counts with 0 for sources outside a mask."""
         wide = sources[:, None, None]
         return PairCounts(
             self.concordant * wide, self.discordant * wide, self.tied * wide, self.orthogonal * sources[:, None]
@@ -53,14 +53,14 @@ def gamma(concordant: Array | float, discordant: Array | float) -> Array:
 
 
 def somers_d(concordant: Array | float, discordant: Array | float, tied: Array | float) -> Array:
-    """Return Somers' D: like Γ, but pairs that the similarity ties count, as 0; nan where there are none."""
+    """Return Somers' D: like Γ, but tied pairs count as 0; nan if there are no pairs."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.divide(concordant - discordant, concordant + discordant + tied)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How well one strategy agrees with a directory in one region, over all sources."""
+    """The agreement of a strategy with a directory in one region, over all sources."""
 
     gamma: float
     low: float
@@ -95,7 +95,7 @@ class ClassBootstrap:
         return float(by_class.sum()), self._times @ by_class
 
     def agreement(self, counts: PairCounts, region: str) -> tuple[Agreement, Array, Array]:
-        """Return (agreement in a region, Γ of each resample, Somers' D of each); counts are pooled over sources."""
+        """Return (agreement in a region, Γ of each resample, Somers' D of each), pooled over sources."""
         c, d, t = counts.region(region)
         (c_all, c_some), (d_all, d_some), (t_all, t_some) = self.sums(c), self.sums(d), self.sums(t)
         gammas, somers = gamma(c_some, d_some), somers_d(c_some, d_some, t_some)
@@ -115,7 +115,7 @@ class ClassBootstrap:
 
 
 def interval(resampled: Array, level: float = 0.95) -> tuple[float, float]:
-    """Return the percentile interval of resampled values; (nan, nan) where there are none."""
+    """Return the percentile interval of resampled values; (nan, nan) if there are none."""
     held = resampled[np.isfinite(resampled)]
     if not len(held):
         return float("nan"), float("nan")
@@ -125,7 +125,7 @@ def interval(resampled: Array, level: float = 0.95) -> tuple[float, float]:
 
 
 def p_value(differences: Array) -> float:
-    """Return the two-sided bootstrap probability of a difference as far from 0."""
+    """Return the two-sided bootstrap p value of a difference from 0."""
     held = differences[np.isfinite(differences)]
     if not len(held):
         return 1.0
@@ -135,7 +135,7 @@ def p_value(differences: Array) -> float:
 
 
 def holm(p_values: list[float]) -> list[float]:
-    """Correct the p values of several comparisons by Holm's method, so that any false alarm is as rare as for one."""
+    """Correct the p values of several comparisons by Holm's method."""
     values = np.array(p_values)
     order = np.argsort(values, kind="stable")
     corrected = np.minimum(1.0, np.arange(len(values), 0, -1) * values[order])

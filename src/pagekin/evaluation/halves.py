@@ -1,4 +1,4 @@
-"""What to learn from, what to judge by, and a budget of time for both."""
+"""Split sources for training and testing, and keep to a budget of time."""
 
 import random
 import time
@@ -17,7 +17,7 @@ ROUNDS = 1000
 
 
 def split_sources(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, int]:
-    """Return (which sources are for training, second-level classes for training, for testing): no class is in both."""
+    """Return (a mask of training sources, training classes, test classes), split by second-level class."""
     second = [bench.directory.classes[number][:2] for number in bench.primary[bench.sources].tolist()]
     names = sorted(set(second))
     random.Random(seed).shuffle(names)
@@ -26,7 +26,7 @@ def split_sources(bench: Bench, seed: int) -> tuple[npt.NDArray[np.bool_], int, 
 
 
 def fold_sources(bench: Bench, folds: int, seed: int) -> tuple[npt.NDArray[np.int64], int]:
-    """Return (the part of each source, how many classes are divided): second-level ones, or those below if all are in one.
+    """Return (the part of each source, the number of divided classes): second-level ones, or deeper if there is one.
 
     No class is in two parts. There are at most `folds` parts, and fewer where there are fewer classes.
     """
@@ -40,27 +40,27 @@ def fold_sources(bench: Bench, folds: int, seed: int) -> tuple[npt.NDArray[np.in
 
 
 def draw(places: Array, seed: int, most: int = SOURCES) -> npt.NDArray[np.int64]:
-    """Return at most so many of the places, in an order drawn by the seed."""
+    """Return at most this many of the places, in a random order given by the seed."""
     return np.asarray(np.random.default_rng(seed).permutation(places)[:most], np.int64)
 
 
 class Clock:
-    """The time since a beginning, as a share of a budget in seconds."""
+    """The elapsed time as a share of a budget in seconds."""
 
     def __init__(self, budget: float, now: Callable[[], float] = time.perf_counter) -> None:
         self._budget, self._now, self._started = budget, now, now()
 
     @property
     def seconds(self) -> float:
-        """Return the seconds since the beginning."""
+        """Return the seconds since the start."""
         return self._now() - self._started
 
     @property
     def left(self) -> float:
-        """Return the seconds that are left of the budget; below 0 once it is spent."""
+        """Return the remaining seconds of the budget; negative once it is spent."""
         return self._budget - self.seconds
 
     @property
     def spent(self) -> float:
-        """Return the share of the budget that is spent."""
+        """Return the spent share of the budget."""
         return self.seconds / self._budget

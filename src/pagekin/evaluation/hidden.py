@@ -1,4 +1,4 @@
-"""Fitting the weights of the signals for see-also lists: links are hidden, and the signals have to find them again."""
+"""Fit the weights of the signals for see-also lists: hide links, and let the signals find them again."""
 
 import copy
 import time
@@ -38,7 +38,7 @@ def tune_see_also(
     index: RelatedIndex, *, budget: float = 60.0, seed: int = 1, now: Callable[[], float] = time.perf_counter,
     progress: Progress = no_progress,
 ) -> SignalTuning:  # fmt: skip
-    """Fit the weights for pages that an author would link to: half of the links of some pages are hidden and to be found.
+    """Fit the weights for pages that an author would link to, by hiding half of the links of some pages.
 
     The weight of direct links cannot be learnt from links that are hidden, so it keeps its share.
     """
@@ -82,7 +82,7 @@ def tune_see_also(
 def find_linking(
     index: RelatedIndex, links: LinkColumns, seed: int, more: Callable[[], bool] = lambda: True
 ) -> tuple[Targets, bool]:
-    """Return drawn documents with the documents that their authors point to, and whether by see-also lists.
+    """Return random documents with the documents that their authors point to, and whether by see-also lists.
 
     Where too few pages have such lists, links in running text are taken, of pages that have enough of them. Only links that
     count are.
@@ -106,12 +106,12 @@ def find_linking(
 
 
 def links_of(links: LinkColumns, document: int) -> npt.NDArray[np.int64]:
-    """Return the documents that one links to."""
+    """Return the documents that a document links to."""
     return np.asarray(links.out[int(links.out_offsets[document]) : int(links.out_offsets[document + 1])], np.int64)
 
 
 def hide_links(links: LinkColumns, chosen: Targets, seed: int, whole: bool = False) -> tuple[Targets, Targets]:
-    """Return half of the chosen links of each document, drawn, or the whole of them, to be hidden; and all its other links."""
+    """Return (a random half, or all, of each document's chosen links, to be hidden; all its other links)."""
     rng = np.random.default_rng(seed)
     hidden, others = {}, {}
     for document in sorted(chosen):
@@ -122,7 +122,7 @@ def hide_links(links: LinkColumns, chosen: Targets, seed: int, whole: bool = Fal
 
 
 def without_links(links: LinkColumns, hidden: Targets) -> LinkColumns:
-    """Return the links without hidden ones, weighed anew as if these had never been."""
+    """Return the links without hidden ones, with weights as if these had never been."""
     pages, offsets = len(links.lists), np.asarray(links.out_offsets, np.int64)
     sources = np.repeat(np.arange(pages), offsets[1:] - offsets[:-1])
     targets = np.asarray(links.out, np.int64)
@@ -143,14 +143,14 @@ def without_links(links: LinkColumns, hidden: Targets) -> LinkColumns:
 
 
 def without_anchor_words(index: RelatedIndex) -> RelatedIndex:
-    """Return the index with bags in which words that only links bring count nothing: they would give hidden links away."""
+    """Return the index with bags that ignore words from links only, because these would reveal hidden links."""
     bags = copy.copy(index.bags)
     bags.weights = np.where(np.asarray(bags.flags) == Origin.ANCHORS, np.float32(0), bags.weights)
     return index.with_bags(bags)
 
 
 def _rank_hidden(index: RelatedIndex, table: SignalTable, hidden: Targets, bootstrap: ClassBootstrap) -> Rankings:
-    """Grade what was hidden 1 and all else 0."""
+    """Grade hidden documents 1 and all others 0."""
     some = np.unique(np.concatenate([*table.documents, *(hidden[one] for one in table.sources), table.sources]))
     names = {document: document_id(index.urls[document]) for document in some.tolist()}
     grades = {names[source]: {names[d]: 1 for d in hidden[source].tolist()} for source in table.sources}
@@ -161,7 +161,7 @@ def _rank_hidden(index: RelatedIndex, table: SignalTable, hidden: Targets, boots
 def measure_hidden(
     table: SignalTable, rankings: Rankings, bootstrap: ClassBootstrap, weights: Sequence[Weights]
 ) -> Measured:
-    """Return all measures of weights, those of each source: how far in front of the other candidates they put what was hidden."""
+    """Return all measures, source by source, of how high weights rank the hidden documents among the candidates."""
     near = Nearest(np.full((len(table), NEAREST), -1, np.int64), np.zeros((len(table), NEAREST), np.float32))
     counts = np.zeros((3, len(table), 2, 2), np.int64)
     for place, (documents, grades) in enumerate(zip(table.documents, table.grades, strict=True)):

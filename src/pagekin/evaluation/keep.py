@@ -1,4 +1,4 @@
-"""The last evaluation and the last search for a strategy, kept in the collection that they judged."""
+"""Store the last evaluation and the last tuning in the collection that they judged."""
 
 import time
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _LONGEST = 200
 
 
 def summarise_evaluation(done: Evaluation, directory: str, command: str) -> StoredEvaluation:
-    """Summarise an evaluation by a directory of this name."""
+    """Return the summary of an evaluation by a directory of this name."""
     judgements = [(one, done.scores[one.name]) for one in done.judgements]
     region = done.region or "overall"
     summary = summarise_comparisons(done.comparisons(), done.region)
@@ -31,7 +31,7 @@ def summarise_evaluation(done: Evaluation, directory: str, command: str) -> Stor
 
 
 def summarise_tuning(done: Tuning, by: Directory, directory: str, command: str) -> StoredEvaluation:
-    """Summarise a search for a better strategy."""
+    """Return the summary of a search for a better strategy."""
     first = done.verdict.gains[0]
     summary = (
         f"The tuned strategy is better than '{done.best_preset}' ({first})."
@@ -98,7 +98,7 @@ def _round(value: float) -> float | None:
 
 
 def store_evaluation(judged: Kin, kind: str, evaluation: StoredEvaluation) -> None:
-    """Store the summary of an evaluation (`evaluate` or `tune`) in its collection; KinError if that is impossible.
+    """Store the summary of an evaluation (`evaluate` or `tune`) in its collection; raise a KinError on failure.
 
     One writer at a time: beside a build nothing is kept, and neither if other pages were read in the meantime.
     """
@@ -112,6 +112,6 @@ def store_evaluation(judged: Kin, kind: str, evaluation: StoredEvaluation) -> No
 
 
 def _pages_read(kin: Kin) -> dict[str, str]:
-    """Return the checksums of the corpus's arrays: some differ if other pages were read."""
+    """Return the checksums of the corpus's arrays, which change when other pages are read."""
     files = kin.manifest["files"]
     return {name: entry["checksum"] for name, entry in files.items() if name.startswith(CORPUS_ARRAYS)}

@@ -1,4 +1,4 @@
-"""Rankings by a strategy as search engines are judged: nDCG@10 and MAP, by familial distance, and TREC files."""
+"""Judge rankings as search engines are judged: nDCG@10 and MAP, by familial distance, and TREC files."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _MOST_GRADES = 2_000_000
 
 @dataclass(frozen=True)
 class Scores:
-    """Means over the sources."""
+    """Mean scores over the sources."""
 
     ndcg10: float
     map: float
@@ -36,7 +36,7 @@ class Scores:
 
 
 class Nearest(NamedTuple):
-    """The documents nearest to each source, -1 where there are no more, with their similarities: (sources, places)."""
+    """The nearest documents of each source (-1 after the last) with their similarities: (sources, places)."""
 
     nearest: npt.NDArray[np.int64]
     nearest_similarity: npt.NDArray[np.float32]
@@ -44,7 +44,7 @@ class Nearest(NamedTuple):
 
 @dataclass(frozen=True)
 class Rankings:
-    """Sources drawn from a bench, and how related each document is to each of them.
+    """Random sources of a bench, and the grade of each document for each of them.
 
     A document's grade is the depth of the tree less its familial distance: in a tree of three levels 3 for the same
     class, 2 for a sibling class, 1 for cousins. Grades of 0 are left out. For MAP only the same class is relevant, so
@@ -64,7 +64,7 @@ class Rankings:
     bootstrap: ClassBootstrap
 
     def run(self, one: "Judgement | Nearest") -> dict[str, dict[str, float]]:
-        """Return for each source that has any, the nearest documents with their similarities."""
+        """Return, for each source that has any, the nearest documents with their similarities."""
         names = self.names
         return {
             names[row]: {names[d]: s for d, s in zip(near, similar, strict=True) if d >= 0}
@@ -78,7 +78,7 @@ class Rankings:
         }
 
     def scores(self, one: "Judgement | Nearest") -> Scores:
-        """Return nDCG@10 and MAP of a strategy; of equally similar documents, trec_eval takes the last address first."""
+        """Return nDCG@10 and MAP of a strategy; ties are broken as in trec_eval, the last address first."""
         nothing = np.full(len(self.bootstrap), np.nan)
         if self.evaluator is None:
             return Scores(float("nan"), float("nan"), (nothing, nothing))
@@ -104,14 +104,14 @@ class Rankings:
 
 
 def measures(depth: int) -> list[Any]:
-    """Return nDCG@10, and MAP for which only the highest grade is relevant, as `ir_measures` objects."""
+    """Return nDCG@10 and MAP (only the highest grade is relevant) as `ir_measures` objects."""
     from ir_measures import AP, nDCG
 
     return [nDCG @ 10, AP(rel=depth)]
 
 
 def draw_rankings(corpus: Corpus, bench: Bench, seed: int = 1, most: int = SOURCES) -> Rankings:
-    """Draw sources by a seed, and grade the documents for each."""
+    """Draw random sources, and grade the documents for each."""
     depth = bench.directory.depth
     names = {row: document_id(corpus.url(int(url))) for row, url in enumerate(bench.urls.tolist())}
     places: list[int] = []
@@ -139,7 +139,7 @@ def make_rankings(
     names: dict[int, str], places: Array, rows: Array, grades: dict[str, dict[str, int]], depth: int, sources: int,
     bootstrap: ClassBootstrap,
 ) -> Rankings:  # fmt: skip
-    """Make rankings of drawn sources by the grades of documents, the highest of which is `depth`."""
+    """Make rankings of some sources from the grades of documents, of which `depth` is the highest."""
     evaluator = None
     if len(places):
         import ir_measures
@@ -149,7 +149,7 @@ def make_rankings(
 
 
 def grade_documents(bench: Bench, row: int) -> npt.NDArray[np.int64]:
-    """Return the grade of every document for a source: the depth less the familial distance, the smallest over their classes."""
+    """Return the grade of every document for a source: the depth minus the smallest familial distance."""
     own = bench.classes[bench.class_offsets[row] : bench.class_offsets[row + 1]]
     nearest = bench.apart[own].min(axis=0)
     grade = bench.directory.depth - np.minimum.reduceat(nearest[bench.classes], bench.class_offsets[:-1])
@@ -163,7 +163,7 @@ def document_id(url: str) -> str:
 
 
 def write_trec(folder: Path, rankings: Rankings, judgements: list[Judgement]) -> None:
-    """Write `qrels.txt`, and a file `NAME.run` for each different strategy, as trec_eval reads them."""
+    """Write `qrels.txt`, and a file `NAME.run` for each distinct strategy, for trec_eval."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "qrels.txt").open("w", encoding="utf-8") as file:
         for source, graded in rankings.grades.items():
@@ -185,7 +185,7 @@ def write_trec(folder: Path, rankings: Rankings, judgements: list[Judgement]) ->
 
 
 def slug(name: str, taken: set[str]) -> str:
-    """Return a file name of small letters, digits and hyphens that is not taken yet, and mark it as taken."""
+    """Return an unused file name of small letters, digits and hyphens, and mark it as used."""
     plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:80] or "strategy"
     file_name, number = plain, 2
     while file_name in taken:

@@ -1,4 +1,4 @@
-"""The report of an evaluation: one HTML file with pictures and tables, and the same numbers as CSV."""
+"""Write the report of an evaluation: one HTML file with pictures and tables, and the numbers as CSV."""
 
 import csv
 import json
@@ -76,7 +76,7 @@ def _format_fact(value: Any) -> str:
 
 
 def _rivals(comparisons: list[Difference], region: str | None) -> dict[str, Any]:
-    """Compare the best strategy with all others by both measures: a picture of the closest, a table of all."""
+    """Return the comparison of the best strategy with all others: a picture of the closest, a table of all."""
     by_d, by_gamma = (
         {one.other: one for one in comparisons if (one.region, one.measure) == (region, measure)}
         for measure in ("somers_d", "gamma")
@@ -103,7 +103,7 @@ def _difference_bar(one: Difference | None) -> Bar:
 
 
 def _figure(figure: Figure, judged: dict[str, Judgement], done: "Evaluation") -> dict[str, Any]:
-    """Describe a figure: the picture, what the paper reports, the result here, and which steps are beyond chance."""
+    """Return the description of a figure: picture, the paper's result, the result here, the significant steps."""
     region = done.region or "siblings"
     if figure.orthogonality:
         values = {label: (one.orthogonality, _resampled_orthogonality(one, done)) for label, one in judged.items()}
@@ -147,7 +147,7 @@ def _resampled_orthogonality(one: Judgement, done: "Evaluation") -> Array:
 
 
 def _window_widths(judged: dict[str, Judgement]) -> list[str]:
-    """Return the mean widths of windows that end where the text does (section 3.1), beside the paper's."""
+    """Return the mean widths of syntactic windows (section 3.1), beside the paper's."""
     widths = []
     for label, paper in (("syntactic", 3), ("topical", 21)):
         width = judged[label].facts.get("window_words") if label in judged else None
@@ -157,7 +157,7 @@ def _window_widths(judged: dict[str, Judgement]) -> list[str]:
 
 
 def _nmdf(done: "Evaluation") -> dict[str, Any] | None:
-    """Describe Figure 8: the weight by the number of bags that hold a term, above the collection's histogram of it."""
+    """Return the description of Figure 8: the weight by document frequency, above the collection's histogram."""
     strategy = next((one for one in done.strategies.values() if one.weight.frequency == "nmdf"), None)
     if strategy is None or done.frequencies is None:
         return None
@@ -178,7 +178,7 @@ def _nmdf(done: "Evaluation") -> dict[str, Any] | None:
 
 
 def _inlinks(strategies: list[tuple[str, list[tuple[str, float, float, float]]]]) -> dict[str, Any]:
-    """Describe strategies by how many pages link to the source (footnote 11), in one picture."""
+    """Return the description of strategies by the number of inlinks of the source (footnote 11), in one picture."""
     values = {
         name: {label: Bar("", gamma, low, high) for label, gamma, low, high in groups} for name, groups in strategies
     }
@@ -198,7 +198,7 @@ def _inlinks(strategies: list[tuple[str, list[tuple[str, float, float, float]]]]
 
 
 def _rows(judgements: list[Judgement]) -> list[tuple[Judgement, list[str], str]]:
-    """Return (judgement, names of equal strategies, mean widths of its windows) of the different strategies."""
+    """Return (judgement, names of equal strategies, mean window widths) of the distinct strategies."""
     equal: dict[int, list[Judgement]] = {}
     for one in judgements:
         equal.setdefault(id(one.counts), []).append(one)
@@ -210,7 +210,7 @@ def _rows(judgements: list[Judgement]) -> list[tuple[Judgement, list[str], str]]
 
 
 def _gamma_agreement(judgements: list[Judgement]) -> dict[str, Any]:
-    """Return Kendall's τ between the three Γ (section 5), and where unrelated Γ lags behind (section 2.3)."""
+    """Return Kendall's τ between the three Γ (section 5), and where unrelated Γ falls behind (section 2.3)."""
     # A strategy that stands in several figures counts once, and one without pairs to compare not at all.
     once = {id(one.counts): [one.agreements[region].gamma for region in REGIONS] for one in judgements}
     gammas = np.array([row for row in once.values() if all(map(math.isfinite, row))]).reshape(-1, len(REGIONS))
@@ -223,7 +223,7 @@ def _gamma_agreement(judgements: list[Judgement]) -> dict[str, Any]:
 
 
 def strategies_toml(strategies: dict[str, Strategy]) -> str:
-    """Write all strategies as one file that `--strategies` reads: a table for each, with every setting."""
+    """Return all strategies as one file for `--strategies`: a table for each, with every setting."""
     parts = []
     for title, strategy in strategies.items():
         values = {name: setting_value(strategy, name) for name, *_rest in settings_table(Strategy)}

@@ -1,4 +1,4 @@
-"""What is served, judged: the score of related pages by signals, for sources and documents of a bench."""
+"""Judge the served score of related pages, by signals, for sources and documents of a bench."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +37,7 @@ def shares(weights: Signals) -> npt.NDArray[np.float64]:
 
 
 class SignalScores:
-    """Measures the signals between documents of an indexed collection; with `links` in place of the collection's own."""
+    """Measures the signals between documents of an indexed collection, optionally with other `links`."""
 
     def __init__(self, index: RelatedIndex, links: LinkColumns | None = None) -> None:
         self.index = index
@@ -46,20 +46,20 @@ class SignalScores:
         )
 
     def documents(self, urls: Array) -> npt.NDArray[np.int64]:
-        """Return the documents of URL numbers, -1 where there is no bag."""
+        """Return the documents of URL numbers, -1 for URLs without a bag."""
         known = np.asarray(self.index.bags.urls, np.int64)
         places = np.minimum(np.searchsorted(known, urls), len(known) - 1)
         return np.where(known[places] == urls, places, -1)
 
     def candidates(self, document: int) -> npt.NDArray[np.int64]:
-        """Return the documents among which the pages related to one are looked for when they are asked for."""
+        """Return the candidates for the pages related to a document, as a query would choose them."""
         query = self.index.query_of_documents((document,))
         near = self.index.index.candidates(query.signature, DEPTH, LIST_ENTRIES, lambda some: some != document).docs
         linked = QuerySignals(self._reader, query, EVERY).candidates()
         return np.asarray(np.union1d(near, linked[linked != document]), np.int64)
 
     def measure(self, document: int, others: Array) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """Return (all signals between a document and others, what a score of each of these counts)."""
+        """Return (all signals between a document and others, the worth of each of these)."""
         query = self.index.query_of_documents((document,))
         return QuerySignals(self._reader, query, EVERY).values(others), self._reader.worth(others)
 
@@ -68,7 +68,7 @@ def judge_served(
     scores: SignalScores, bench: Bench, named: Mapping[str, Signals | Sequence[Signals]], rounds: int, seed: int,
     more: Callable[[int], bool] = lambda done: True,
 ) -> tuple[Bench, list[Judgement]]:  # fmt: skip
-    """Judge the score by each of the weights, for every source and document, while `more`, asked with the sources done, says so.
+    """Judge the score by each of the weights for every source, while `more`, given the finished sources, allows it.
 
     A sequence of weights has those of each source of the bench.
     Return the judgements with the bench they are of, whose sources are those that were judged.

@@ -1,4 +1,4 @@
-"""Sources with the signals of their candidates, and weights that are fitted to some of them and judged by the others."""
+"""Tables of sources with the signals of their candidates, to fit weights on some and judge them on others."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ Weights = npt.NDArray[np.float64]
 
 
 class SignalTable:
-    """The candidates of some sources with their signals and grades, so that weights are judged without measuring again."""
+    """The candidates of some sources with signals and grades, so that weights are judged without new measuring."""
 
     def __init__(self) -> None:
         self.sources: list[int] = []
@@ -52,7 +52,7 @@ class SignalTable:
     def add(
         self, scores: SignalScores, source: int, of_class: int, candidates: Array, grades: Array, all_grades: Array
     ) -> None:
-        """Measure the candidates of a source. `all_grades` are those of all documents, candidates or not."""
+        """Measure the candidates of a source; `all_grades` are the grades of all documents."""
         values, worth = scores.measure(source, candidates)
         best = np.sort(all_grades)[::-1][:TOP]
         self.sources.append(source)
@@ -65,11 +65,11 @@ class SignalTable:
         self._rectangles = None
 
     def scores(self, place: int, weights: Weights) -> npt.NDArray[np.float64]:
-        """Return the scores of the candidates of the source at a place, by shares of the signals."""
+        """Return the scores of a source's candidates, given shares of the signals."""
         return score_signals(self._values[place], weights, self._worth[place])
 
     def _all(self) -> tuple[Array, Array, Array]:
-        """Return (signals, worth, grades) of all sources in one array each; rows end with candidates that are worth nothing."""
+        """Return (signals, worth, grades) of all sources as arrays, padded with candidates of no worth."""
         if self._rectangles is None:
             width = max([TOP, *map(len, self.documents)])
             signals = np.zeros((len(self), width, len(SIGNALS)), np.float32)
@@ -81,7 +81,7 @@ class SignalTable:
         return self._rectangles
 
     def ndcg(self, weights: Weights) -> npt.NDArray[np.float64]:
-        """Return nDCG@10 of each source: what `Rankings` gives of the same answers, but quick enough for a search.
+        """Return nDCG@10 of each source, equal to that of `Rankings`, but fast enough for a search.
 
         Cost: some 10 ms for 400 sources. Scores are in single precision.
         """
@@ -98,7 +98,7 @@ class SignalTable:
 
 
 def draw_weights(presets: Sequence[Signals], fixed: Sequence[str], count: int, seed: int) -> list[Weights]:
-    """Return the presets, each free signal alone, and weights drawn around the presets: `count` of them in all.
+    """Return `count` weights: the presets, each free signal alone, and random ones around the presets.
 
     The signals in `fixed` keep their share in the first preset. No page is looked at, so these weights may be tried on pages
     that judge.
@@ -123,7 +123,7 @@ def draw_weights(presets: Sequence[Signals], fixed: Sequence[str], count: int, s
 
 @dataclass(frozen=True)
 class CrossFit:
-    """Weights that were fitted to all sources, and for each part of them those that were fitted to the other parts."""
+    """Weights fitted to all sources, and for each part of them, weights fitted to the other parts."""
 
     weights: Signals
     without: tuple[Signals, ...]
@@ -135,7 +135,7 @@ def cross_fit(
     table: SignalTable, parts: Array, presets: Sequence[Signals], fixed: Sequence[str] = (), seed: int = 1,
     more: Callable[[], bool] = lambda: True,
 ) -> CrossFit:  # fmt: skip
-    """Fit weights to the sources of a table, and to those outside each of the `parts` that their numbers name.
+    """Fit weights to all sources of a table, and to those outside each of the `parts`.
 
     The same drawn weights are tried for all. Of the best an average is taken, and from the first preset one goes as far
     towards it as gains most nDCG@10, less one standard error by classes; where nothing gains more than that, the preset stays.
@@ -169,6 +169,6 @@ def cross_fit(
 
 
 def class_error(values: Array, classes: Array) -> float:
-    """Return the standard error of the mean of values of which those of one class err together."""
+    """Return the standard error of a mean whose values are correlated within classes."""
     _names, place = np.unique(classes, return_inverse=True)
     return float(np.sqrt(np.sum(np.bincount(place, values - values.mean()) ** 2))) / len(values)

@@ -1,4 +1,4 @@
-"""One source document under many strategies: what the best and the worst of them make of it (section 2.2, Figure 2)."""
+"""Compare how strategies order the documents around one source (section 2.2, Figure 2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class SourcePageError(PagekinError):
 
 @dataclass(frozen=True)
 class SourceAgreement:
-    """How well the order of one source's documents agrees with the directory in one region."""
+    """The agreement of one source's order of documents with the directory, in one region."""
 
     concordant: int
     discordant: int
@@ -39,23 +39,23 @@ class SourceAgreement:
 
     @property
     def pairs(self) -> int:
-        """Return the number of pairs of different familial distance, tied ones included."""
+        """Return the number of pairs of different familial distance, including ties."""
         return self.concordant + self.discordant + self.tied
 
     @property
     def gamma(self) -> float:
-        """Return Γ (definition 3); nan where the similarity orders no pair."""
+        """Return Γ (definition 3); nan if the similarity orders no pair."""
         return float(gamma(self.concordant, self.discordant))
 
     @property
     def somers_d(self) -> float:
-        """Return Somers' D; nan where there is no pair."""
+        """Return Somers' D; nan if there are no pairs."""
         return float(somers_d(self.concordant, self.discordant, self.tied))
 
 
 @dataclass(frozen=True)
 class SourceJudgement:
-    """How one strategy orders the directory's pages for a source; documents are places in the directory."""
+    """One strategy's order of the directory's pages around a source; documents are places in the directory."""
 
     name: str
     strategy: Strategy
@@ -65,7 +65,7 @@ class SourceJudgement:
     """Documents that have something in common with the source, most similar first, the first of equals first."""
 
     def place(self, document: int) -> int:
-        """Return a document's place in the ordering, 1 for the first; 0 if it has nothing in common with the source."""
+        """Return a document's rank, 1 for the first; 0 if it has nothing in common with the source."""
         places = np.flatnonzero(self.order == document)
         return int(places[0]) + 1 if len(places) else 0
 
@@ -83,7 +83,7 @@ class Miss:
 
 @dataclass(frozen=True)
 class SourceExplanation:
-    """One source and how each strategy orders its documents, the best strategy first."""
+    """One source, and how each strategy orders its documents, the best strategy first."""
 
     directory: Directory
     source: int
@@ -107,7 +107,7 @@ def default_strategies(corpus: Corpus) -> dict[str, Strategy]:
 
 
 def distinct_strategies(strategies: dict[str, Strategy]) -> dict[str, Strategy]:
-    """Drop the strategies that differ from an earlier one only in name."""
+    """Return the strategies without those that differ from an earlier one only in name."""
     seen: set[str] = set()
     distinct = {}
     for name, strategy in strategies.items():
@@ -118,7 +118,7 @@ def distinct_strategies(strategies: dict[str, Strategy]) -> dict[str, Strategy]:
 
 
 def relation_name(distance: int, depth: int) -> str:
-    """Name a familial distance in a tree of some depth, as section 2.1 does."""
+    """Return the name of a familial distance in a tree of some depth, as in section 2.1."""
     if distance == depth:
         return "unrelated"
     return ("same class", "sibling", "cousin")[distance] if distance < 3 else "distant cousin"
@@ -128,7 +128,7 @@ def relation_name(distance: int, depth: int) -> str:
 
 
 def find_source(corpus: Corpus, directory: Directory, url: str, loose: bool = False) -> int:
-    """Return a page's place in the directory, for any spelling; SourcePageError if it cannot be judged."""
+    """Return a page's place in the directory, for any spelling; raise a SourcePageError if it cannot be judged."""
     number = corpus.url_number(url)
     if number < 0 and (meant := guess_url([corpus], url)):
         number = corpus.url_number(meant)
@@ -147,7 +147,7 @@ def _place(directory: Directory, number: int) -> int:
 
 
 def _not_listed_message(corpus: Corpus, directory: Directory, url: str, number: int, loose: bool) -> str:
-    """Explain why a page of the collection is not in the directory, and what to ask about instead."""
+    """Return why a page of the collection is not in the directory, and what to ask about instead."""
     name = directory.name
     for depth in range(directory.depth - 1, 0, -1):
         try:
@@ -170,7 +170,7 @@ def _not_listed_message(corpus: Corpus, directory: Directory, url: str, number: 
 
 
 def path_text(path: tuple[str, ...]) -> str:
-    """Write the path of a class with slashes."""
+    """Return the path of a class, joined by slashes."""
     return "/" + "/".join(path)
 
 
@@ -181,7 +181,7 @@ def classes_of_document(directory: Directory, document: int) -> list[tuple[str, 
 
 
 def distances_from(directory: Directory, source: int) -> npt.NDArray[np.int64]:
-    """Return each document's familial distance from a source: the smallest over their classes; -1 for the source."""
+    """Return each document's smallest familial distance from a source; -1 for the source itself."""
     own = classes_of_document(directory, source)
     of_class = np.array([min(familial_distance(a, b) for a in own) for b in directory.classes], np.int64)
     distances = np.minimum.reduceat(of_class[directory.members], directory.offsets[:-1])
@@ -210,7 +210,7 @@ def judge_source(
 
 
 def discordant_documents(judgement: SourceJudgement, distance: Array, count: int = _MISSES) -> list[tuple[int, int]]:
-    """Return some (far, near) pairs of which the far document is more similar, the farthest apart first.
+    """Return some (far, near) pairs in which the far document is more similar, the worst first.
 
     The near ones are those of the nearest class, from the least similar on. The far ones stand in the first places, the
     farthest relations first; where none of the first is wrong, the next one that is.
@@ -268,7 +268,7 @@ def explain_source(
 
 
 def split_sparse(judgements: list[SourceJudgement], region: str) -> tuple[list[SourceJudgement], list[SourceJudgement]]:
-    """Return (judgements that order enough pairs to be compared, the others); all that order any if fewer than two do."""
+    """Return (judgements that order enough pairs to compare, the others); all that order any if fewer than two do."""
     dense = [one for one in judgements if one.regions[region].tied <= MOST_TIED * one.regions[region].pairs]
     if len(dense) < 2:
         dense = [one for one in judgements if np.isfinite(one.regions[region].gamma)] or judgements
@@ -284,14 +284,14 @@ def _sort_key(agreed: SourceAgreement, name: str) -> tuple[bool, float, float, s
 def _explain_misses(
     workshop: BagWorkshop, directory: Directory, source: int, distance: Array, one: SourceJudgement
 ) -> list[Miss]:
-    """Find discordant pairs of a judgement, with the terms behind them."""
+    """Return discordant pairs of a judgement, with the terms behind them."""
     pairs = discordant_documents(one, distance)
     if not pairs:
         return []
     matrix = workshop.bags(one.strategy).matrix(directory.urls)
 
     def shared_terms(document: int) -> tuple[str, ...]:
-        """Return the terms that a document shares with the source, those that count most first."""
+        """Return the terms that a document shares with the source, the most important first."""
         own, other = (slice(*matrix.offsets[row : row + 2].tolist()) for row in (source, document))
         terms, mine, theirs = np.intersect1d(matrix.terms[own], matrix.terms[other], True, True)
         weights = matrix.weights[own][mine].astype(np.float64), matrix.weights[other][theirs].astype(np.float64)

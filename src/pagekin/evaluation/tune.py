@@ -1,4 +1,4 @@
-"""Looking for better bags: a seeded search on one half of the classes, and an honest word from the other half."""
+"""Search for better bags on one half of the classes, with a seed, and judge the result on the other half."""
 
 import random
 import time
@@ -59,16 +59,16 @@ class Tuning:
 
     @property
     def improved(self) -> bool:
-        """Return whether the choice beats the better preset beyond chance, and by enough to matter."""
+        """Return whether the choice is significantly better than the better preset, and by enough to matter."""
         return self.verdict.better
 
     @property
     def advice(self) -> Strategy:
-        """Return the strategy to use: the choice, or the better preset where the choice is no better."""
+        """Return the strategy to use: the choice, or the better preset if the choice is no better."""
         return self.choice if self.improved else PRESETS[self.best_preset]
 
     def changes(self) -> list[tuple[str, Any, Any]]:
-        """Return (setting, the better preset's value, the choice's) where they differ."""
+        """Return (setting, the better preset's value, the chosen value) where they differ."""
         before = PRESETS[self.best_preset]
         changes = [
             (name, setting_value(before, name), setting_value(self.choice, name))
@@ -77,7 +77,7 @@ class Tuning:
         return [(name, old, new) for name, old, new in changes if old != new]
 
     def as_toml(self, judged_by: str) -> str:
-        """Return the strategy to use as a TOML file, with a note on how it was chosen."""
+        """Return the recommended strategy as a TOML file, with a note on how it was chosen."""
         what = (
             f"Tuned on {judged_by}"
             if self.improved
@@ -91,7 +91,7 @@ class Tuning:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything for programs."""
+        """Return the results as plain values."""
         return {
             "improved": self.improved, "best_preset": self.best_preset, "strategy": self.advice.as_dict(),
             "gains": [gain_as_dict(gain) for gain in self.verdict.gains], "conflict": self.verdict.conflict,
@@ -115,7 +115,7 @@ def tune_strategy(
     corpus: Corpus, directory: Directory, *, own_pages: Sequence[str] = (), budget: float = 60.0, tries: int = 0,
     seed: int = 1, threads: int = 1, now: Callable[[], float] = time.perf_counter, progress: Progress = no_progress,
 ) -> Tuning:  # fmt: skip
-    """Search for `budget` seconds, judging included, or for exactly `tries` tries if given, and judge the best strategy.
+    """Search for `budget` seconds, including judging, or for exactly `tries` tries, and judge the best strategy.
 
     `own_pages` are as in `evaluate_strategies`; `now` is the clock.
     """
@@ -174,7 +174,7 @@ def tune_strategy(
 
 
 class Search:
-    """A walk through the settings: each in turn to the better of its neighbouring values; when stuck, a few are drawn anew."""
+    """A walk through the settings: each in turn to the best neighbouring value; when stuck, a few at random."""
 
     def __init__(
         self, corpus: Corpus, bench: Bench, workshop: BagWorkshop, threads: int, seed: int, now: Callable[[], float]
@@ -188,12 +188,12 @@ class Search:
 
     @property
     def tries(self) -> int:
-        """Return how many different strategies were judged."""
+        """Return the number of distinct strategies judged."""
         return len(self._scores)
 
     @property
     def seconds_per_try(self) -> float:
-        """Return what a try takes: the median of all but the first, which also makes what the others share."""
+        """Return the median seconds of a try, without the first, which makes the shared stages."""
         return float(np.median(self._seconds[1:] or self._seconds or [0.0]))
 
     def score(self, strategy: Strategy) -> float:
@@ -213,7 +213,7 @@ class Search:
         return [strategy for _score, strategy in ranked[:count]]
 
     def run(self) -> Iterator[None]:
-        """Judge one strategy after the other, without end, yielding after each."""
+        """Judge one strategy after another, without end, yielding after each."""
         for strategy in PRESETS.values():
             self.score(strategy)
             yield
@@ -242,7 +242,7 @@ class Search:
                 yield
 
     def _neighbours(self, strategy: Strategy, name: str) -> list[Strategy]:
-        """Return the strategy with the next lower and higher value of a number, or with every other choice.
+        """Return the strategies with the next lower and higher value of a number, or with every other choice.
 
         What was judged already costs nothing again, so that a walk in one direction goes on.
         """
@@ -262,7 +262,7 @@ class Search:
         ]
 
     def _shake(self, strategy: Strategy) -> Strategy:
-        """Return the strategy with a few settings drawn anew."""
+        """Return the strategy with a few random settings."""
         while True:
             names = self._random.sample(list(AXES), _SHAKEN)
             shaken = _change_settings(strategy, {name: self._random.choice(AXES[name]) for name in names})

@@ -1,4 +1,4 @@
-"""Vectors of texts that take long to make, kept in the user's cache folder under the texts' hashes."""
+"""Cache vectors of texts, which take long to compute, in the user's cache folder under the texts' hashes."""
 
 import hashlib
 import time
@@ -16,8 +16,8 @@ CHUNK = 512
 """Texts whose vectors are made, and written, at a time."""
 
 
-class Made(NamedTuple):
-    """How the vectors of some texts were made."""
+class EncodingWork(NamedTuple):
+    """How much work a batch of vectors took."""
 
     pages: int
     seconds: float
@@ -26,26 +26,26 @@ class Made(NamedTuple):
 
 
 class VectorStore:
-    """Vectors in files of a cache, some hundred in each, with the time that they took."""
+    """Vectors in files of a cache, some hundred per file, with the time that they took."""
 
     def __init__(self, folder: Path | None) -> None:
         self._cache = Cache(folder)
-        self._vectors: dict[bytes, tuple[Array, Made]] = {}
+        self._vectors: dict[bytes, tuple[Array, EncodingWork]] = {}
         for arrays in map(self._cache.load, self._cache.keys()):
             if arrays is not None and arrays.keys() == {"digests", "vectors", "made"}:
                 self._hold(**arrays)
 
     def _hold(self, digests: Array, vectors: Array, made: Array) -> None:
-        how = Made(*made.tolist())
+        how = EncodingWork(*made.tolist())
         for digest, vector in zip(digests, vectors, strict=True):
             self._vectors[digest.tobytes()] = vector, how
 
     def missing(self, texts: Sequence[str]) -> list[str]:
-        """Return the texts without a vector, each once, in order."""
+        """Return the distinct texts without a vector, in order."""
         return [text for text in dict.fromkeys(texts) if _digest(text) not in self._vectors]
 
     def add(self, texts: list[str], encode: Encode, reads: int, progress: Callable[[float], None]) -> None:
-        """Encode texts, of which the encoder reads the first so many word pieces, and store their vectors.
+        """Encode texts and store their vectors; the encoder reads only the first word pieces of each.
 
         They are written every few hundred, so that little is lost if it is stopped.
         """
@@ -54,14 +54,14 @@ class VectorStore:
             some = texts[first : first + CHUNK]
             started = time.perf_counter()
             vectors = encode(some)
-            made = np.array(Made(len(some), time.perf_counter() - started, reads))
+            made = np.array(EncodingWork(len(some), time.perf_counter() - started, reads))
             digests = np.frombuffer(b"".join(map(_digest, some)), np.uint8).reshape(len(some), -1)
             arrays = {"digests": digests, "vectors": vectors, "made": made}
             self._hold(**arrays)
             self._cache.store(hashlib.sha256(digests.tobytes()).hexdigest()[:32], arrays)
 
     def vectors(self, texts: Sequence[str]) -> tuple[Array, dict[str, Any]]:
-        """Return (vectors of texts, texts per second when they were made)."""
+        """Return (the vectors of texts, facts about how they were made)."""
         vectors, made = zip(*(self._vectors[_digest(text)] for text in texts), strict=True)
         files = set(made)
         seconds = sum(one.seconds for one in files)

@@ -5,7 +5,7 @@ from .charset import decode_page, to_utf8
 from .check import check_corpus
 from .choosing import (
     ChoiceState,
-    Chosen,
+    ChosenPages,
     advance_choice,
     begin_choice,
     conclude_choice,
@@ -15,7 +15,6 @@ from .choosing import (
 )
 from .columns import CORPUS_ARRAYS, READABLE_TEXT, RECORD_ARRAYS, WORD_ARRAYS, HiddenColumns, PageColumns, page_count
 from .corpus import Corpus, Stream, has_delta_error, in_shards_error
-from .cutting import Cut, CutNumbers, cut_corpus, cut_pages
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
 from .journal import STAGES, code_digest, is_whole
 from .keeping import (
@@ -74,6 +73,7 @@ from .regions import (
 )
 from .shard_bounds import (
     ClosedRanges,
+    Cut,
     RangeSize,
     Starts,
     close_ranges,
@@ -114,11 +114,10 @@ __all__ = [
     "Captures",
     "CharClass",
     "ChoiceState",
-    "Chosen",
+    "ChosenPages",
     "ClosedRanges",
     "Corpus",
     "Cut",
-    "CutNumbers",
     "DamagedInputError",
     "DecodedPage",
     "HiddenColumns",
@@ -170,8 +169,6 @@ __all__ = [
     "count_left_out",
     "count_records",
     "count_shard",
-    "cut_corpus",
-    "cut_pages",
     "declared_language",
     "decode_page",
     "decode_starts",

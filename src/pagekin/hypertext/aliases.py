@@ -27,7 +27,7 @@ _SHARED_CANONICAL = 16
 
 @dataclass(frozen=True)
 class Choice:
-    """The pages of a corpus among all captures."""
+    """The captures that become pages, and the addresses that are aliases of them."""
 
     pages: Array
     """Places of the chosen captures among the rows, in the order of their URLs."""
@@ -39,19 +39,19 @@ class Choice:
 
 
 class Moves(NamedTuple):
-    """Records of one kind: an address that leads to another, and when it did so; in any order."""
+    """Dated records of one kind, in any order: each says that an address leads to another."""
 
     sources: Array
     targets: Array
     dates: npt.NDArray[np.int64]
 
     def some(self, which: Array) -> "Moves":
-        """Return those that `which` marks or numbers."""
+        """Return the records selected by a mask or by numbers."""
         return Moves(*(column[which] for column in self))
 
 
 class Records(NamedTuple):
-    """What was captured besides pages: (url, target, date) each."""
+    """Redirects, revisits and missing pages: a row of (url, target, date) each."""
 
     redirects: Array
     revisits: Array
@@ -59,8 +59,8 @@ class Records(NamedTuple):
     """Answers that there is no such page; the target is the URL itself."""
 
 
-class Settled(NamedTuple):
-    """What is left of the records of some addresses when those are gone that a later answer undid."""
+class SettledRecords(NamedTuple):
+    """The records of some addresses, without those that a later answer cancels."""
 
     pages: Array
     """Addresses, rising, whose page is there."""
@@ -71,7 +71,7 @@ class Settled(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What becomes of claims that some addresses are the canonical ones."""
+    """The decision on claims that some addresses are canonical."""
 
     claimants: Leads
     """Pages that name them, each with the address that it is an alias of, or itself."""
@@ -81,8 +81,8 @@ class Verdict(NamedTuple):
     """Claims that are a template's mistake."""
 
 
-def settle_pages(addresses: Array, dates: Array, redirects: Moves, revisits: Moves, gone: Moves) -> Settled:
-    """Decide which pages are there, given the newest capture of each address and all other records of the same addresses.
+def settle_pages(addresses: Array, dates: Array, redirects: Moves, revisits: Moves, gone: Moves) -> SettledRecords:
+    """Decide which addresses have a page, given the newest capture of each and their redirects, revisits and 404s.
 
     An answer that there is no such page undoes all that the address was before. A redirect and a revisit count for addresses
     without a page.
@@ -99,24 +99,24 @@ def settle_pages(addresses: Array, dates: Array, redirects: Moves, revisits: Mov
     np.maximum.at(seen_at, np.searchsorted(every, revisits.sources), revisits.dates)  # the page was there, as before
     pages = every[np.sort(places[_is_later(seen_at, gone_at)[places]])]
     redirects, revisits = (moves.some(~find_places(pages, moves.sources)[1]) for moves in (redirects, revisits))
-    return Settled(pages, redirects, revisits.some(revisits.sources != revisits.targets))
+    return SettledRecords(pages, redirects, revisits.some(revisits.sources != revisits.targets))
 
 
-def lead_on(settled: Settled, is_page: npt.NDArray[np.bool_]) -> Leads:
-    """Return where addresses without a page lead; `is_page` marks the revisits whose target has a page."""
+def lead_on(settled: SettledRecords, is_page: npt.NDArray[np.bool_]) -> Leads:
+    """Return the targets of addresses without a page; `is_page` marks the revisits whose target has a page."""
     redirects, revisits = _latest(settled.redirects), _latest(settled.revisits.some(is_page))
     return override(revisits, redirects)
 
 
 def _latest(moves: Moves) -> Leads:
-    """Return where the latest of each address's moves leads, of equal dates that with the least target."""
+    """Return the target of each address's latest move; of several on the same date, the smallest target."""
     ordered = moves.some(np.lexsort((moves.targets, -moves.dates, moves.sources)))
     sources, first = np.unique(ordered.sources, return_index=True)
     return Leads(sources, ordered.targets[first])
 
 
 def override(leads: Leads, others: Leads) -> Leads:
-    """Return leads, those of `others` in place of the ones from the same addresses; what leads to itself leads nowhere."""
+    """Return `leads` with those of `others` in place of equal sources; drop leads from an address to itself."""
     stays = ~find_places(others.sources, leads.sources)[1]
     sources, targets = (np.concatenate([mine[stays], theirs]) for mine, theirs in zip(leads, others, strict=True))
     order = np.argsort(sources, kind="stable")
@@ -127,7 +127,7 @@ def override(leads: Leads, others: Leads) -> Leads:
 def judge_claims(
     claimants: Array, wanted: Array, is_page: npt.NDArray[np.bool_], title: Callable[[Any], bytes]
 ) -> Verdict:
-    """Decide on all claims for some canonical addresses.
+    """Decide which claims to a canonical address are believed.
 
     The page of each of the `claimants` wants to be an alias of the address in `wanted`, to which the one that it names leads.
     `is_page` marks those that have a page; `title` returns the title of a claimant's page.
@@ -154,7 +154,7 @@ def judge_claims(
 def choose_pages(
     rows: Array, others: Records, url_count: int, all_captures: bool, title: Callable[[Any], bytes]
 ) -> Choice:
-    """Choose among `rows` (sorted by URL, newest first).
+    """Choose the pages and aliases among `rows`, which are sorted by URL, newest first.
 
     The newest capture of a URL is its page. A page that names another captured page as its canonical address is an
     alias of it; if that address was not captured, it becomes an alias of the page, or of the least of the pages that name it.
@@ -194,5 +194,5 @@ def choose_pages(
 
 
 def _is_later(seen_at: Array, gone_at: Array) -> npt.NDArray[np.bool_]:
-    """Return what was seen no earlier than it was gone; nothing is newer than what has no date, which is 0."""
+    """Mark what was seen no earlier than it was gone, or has no date (0)."""
     return np.asarray((seen_at >= gone_at) | (seen_at == 0))

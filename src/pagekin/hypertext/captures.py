@@ -1,4 +1,4 @@
-"""Captures: what is known of pages and other records before their words, as records that are divided by address.
+"""Captures: dated addresses of pages and other records, without their words, which can be divided by address.
 
 Which captures become pages, and which addresses are aliases, is decided from these alone (see `choosing`).
 """
@@ -32,12 +32,12 @@ class Captures(NamedTuple):
     others: Records
 
     def moves(self, addresses: Array) -> list[Moves]:
-        """Return redirects, revisits and pages that are gone; `addresses` are the names as an array."""
+        """Return (redirects, revisits, missing pages); `addresses` are the names as an array."""
         return [Moves(addresses[table[:, 0]], addresses[table[:, 1]], table[:, 2]) for table in self.others]
 
 
 def list_captures(part: Part) -> Captures:
-    """Return what is known of the captures of a part."""
+    """Return the captures in a part."""
     rows = part.pages
     pages = np.zeros(len(rows), CAPTURE)
     for name in ("url", "date", "digest", "tokens", "canonical"):
@@ -51,7 +51,7 @@ def list_captures(part: Part) -> Captures:
 
 
 def divide_captures(captures: Captures, first_addresses: Sequence[bytes]) -> list[Captures]:
-    """Divide captures by their addresses: `first_addresses` are the least of all ranges but the first."""
+    """Divide captures by address; `first_addresses` are the first addresses of all ranges after the first."""
     names = RaggedBytes(*captures.names)
     bounds = [0, *map(names.nearest, first_addresses), len(names)]
 
@@ -85,7 +85,7 @@ def join_captures(parts: Iterable[Captures]) -> Captures:
 
 
 def _take(names: RaggedBytes, pages: Array, others: Records) -> Captures:
-    """Return captures with the names that they need."""
+    """Return some captures, with only the names that they use."""
     claims = pages["canonical"][pages["canonical"] >= 0]
     used = np.unique(np.concatenate([pages["url"], claims, *(table[:, :2].ravel() for table in others)]))
     tables = Records(*(np.column_stack([np.searchsorted(used, table[:, :2]), table[:, 2]]) for table in others))
@@ -94,7 +94,7 @@ def _take(names: RaggedBytes, pages: Array, others: Records) -> Captures:
 
 
 def _renumber(pages: Array, find: Callable[[Array], Array]) -> Array:
-    """Return pages whose addresses have other places."""
+    """Return pages with their address numbers replaced."""
     pages = pages.copy()
     pages["url"] = find(pages["url"])
     claims = pages["canonical"] >= 0

@@ -1,4 +1,4 @@
-"""Chains of addresses, each of which leads to at most one other: where they end, found by pointer jumping.
+"""Follow chains of addresses, each of which leads to at most one other, to their ends, by pointer jumping.
 
 Addresses are whatever can be sorted: numbers in the order of addresses, or the addresses themselves as bytes. Who has them in
 several parts, divided by address, runs rounds: each part asks for the addresses that it has come to, the parts that hold these
@@ -14,14 +14,14 @@ from pagekin.store import Array
 
 
 class Leads(NamedTuple):
-    """Addresses, rising, each with the one that it leads to."""
+    """Addresses in order, each with the address that it leads to."""
 
     sources: Array
     targets: Array
 
 
 class Chains(NamedTuple):
-    """How far the chains of some addresses were followed."""
+    """The chains of some addresses, followed so far."""
 
     addresses: Array
     """Addresses that lead to another, rising."""
@@ -32,22 +32,22 @@ class Chains(NamedTuple):
 
 
 def start_chains(leads: Leads) -> Chains:
-    """Return chains of one step."""
+    """Return chains that were followed for one step."""
     return Chains(leads.sources, leads.targets, leads.sources)
 
 
 def count_rounds(leads: int) -> int:
-    """Return how many rounds follow so many leads, of all parts, to their ends."""
+    """Return how many rounds are enough to follow this many leads, over all parts, to their ends."""
     return (leads + 1).bit_length()
 
 
 def ask_chains(chains: Chains) -> Array:
-    """Return the addresses, rising, that a part has come to and has to know more of."""
+    """Return the sorted addresses that a part has reached, to ask other parts where these lead."""
     return np.unique(chains.jumps)
 
 
 def answer_chains(chains: Chains, asked: Array) -> tuple[Array, Array]:
-    """Return (where each address has come to, the least on the way); those that lead nowhere stay where they are."""
+    """Return (where each asked address leads, the least address on the way); an unknown address leads to itself."""
     places, are_known = find_places(chains.addresses, asked)
     jumps, least = asked.copy(), asked.copy()
     jumps[are_known], least[are_known] = chains.jumps[places[are_known]], chains.least[places[are_known]]
@@ -55,18 +55,18 @@ def answer_chains(chains: Chains, asked: Array) -> tuple[Array, Array]:
 
 
 def advance_chains(chains: Chains, asked: Array, jumps: Array, least: Array) -> Chains:
-    """Return chains of twice as many steps, given the answers for the addresses that were asked for."""
+    """Return chains followed for twice as many steps, given the answers about the asked addresses."""
     place = np.searchsorted(asked, chains.jumps)
     return Chains(chains.addresses, jumps[place], np.minimum(chains.least, least[place]))
 
 
 def end_chains(chains: Chains, asked: Array, least: Array) -> Leads:
-    """Return where chains end that were followed for all rounds, given the answers of one more: a cycle ends at its least."""
+    """Return the ends of chains, given one more round of answers after the last; a cycle ends at its least address."""
     return Leads(chains.addresses, least[np.searchsorted(asked, chains.jumps)])
 
 
 def follow(ends: Leads, addresses: Array) -> Array:
-    """Return where addresses lead; those that lead nowhere are their own ends."""
+    """Return the end of each address's chain; an address that leads nowhere is its own end."""
     places, are_known = find_places(ends.sources, addresses)
     followed = addresses.copy()
     followed[are_known] = ends.targets[places[are_known]]
@@ -82,7 +82,7 @@ def find_places(ordered: Array, values: Array) -> tuple[npt.NDArray[np.int64], n
 
 
 def find_ends(leads: Leads) -> Leads:
-    """Return where the chains of all leads end: the rounds of one part that asks itself."""
+    """Return the ends of all chains, when one part holds them all."""
     chains = start_chains(leads)
     for _ in range(count_rounds(len(leads.sources))):
         asked = ask_chains(chains)

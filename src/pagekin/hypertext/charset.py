@@ -28,24 +28,24 @@ def encoding_named(label: str) -> str | None:
 
 
 def decode_page(html: bytes, content_type: str) -> tuple[str, bool]:
-    """Return (text, whether some bytes were no characters) of a page.
+    """Return (the text of a page, whether some bytes were not valid characters).
 
     A declared encoding that plainly is not the page's (more than one character in a thousand cannot be decoded) gives
     way to the next in order.
     """
     for mark, encoding in _MARKS:
         if html.startswith(mark):
-            return _decoded(html[len(mark) :], encoding)
+            return _decode(html[len(mark) :], encoding)
     for encoding in _candidates(html, content_type):
-        text, _ = _decoded(html, encoding)
+        text, _ = _decode(html, encoding)
         bad = text.count("\ufffd")
         if bad * 1000 <= len(text):
             return text, bad > 0
-    return _decoded(html, "cp1252")
+    return _decode(html, "cp1252")
 
 
 def to_utf8(html: bytes, content_type: str) -> tuple[bytes, bool]:
-    """Do as `decode_page` does, to UTF-8 bytes, without decoding where the bytes are UTF-8 already."""
+    """Decode as `decode_page` does, but to UTF-8 bytes; bytes that are valid UTF-8 already are not decoded."""
     if html.isascii() and b"\x1b" not in html and b"\0" not in html:
         return html, False  # every encoding we read agrees on these, but for UTF-16 and ISO-2022
     if (
@@ -63,7 +63,7 @@ def to_utf8(html: bytes, content_type: str) -> tuple[bytes, bool]:
 
 
 def _candidates(html: bytes, content_type: str) -> Iterator[str]:
-    """Yield the encodings to try, in order: HTTP header, meta element, detection; UTF-16 comes first if the bytes show it."""
+    """Yield the encodings to try: HTTP header, meta element, detection; UTF-16 first if the bytes look like it."""
     wide = _utf_16(html)
     if wide:
         yield wide
@@ -77,7 +77,7 @@ def _candidates(html: bytes, content_type: str) -> Iterator[str]:
     if meta and (encoding := encoding_named(meta[1].decode("ascii", "replace"))):
         # The declaration could be read, so it cannot be UTF-16.
         yield "utf-8" if encoding.startswith("utf-16") else encoding
-    if not _decoded(html, "utf-8")[1]:
+    if not _decode(html, "utf-8")[1]:
         yield "utf-8"
     detected = detect(html[: 1 << 16]).encoding
     if detected and (encoding := encoding_named(detected)):
@@ -85,7 +85,7 @@ def _candidates(html: bytes, content_type: str) -> Iterator[str]:
 
 
 def _utf_16(html: bytes) -> str | None:
-    """Return the kind of UTF-16 that a page is in: its markup has a zero in every second byte, as in no other encoding."""
+    """Return which UTF-16 a page is in, if any: every second byte of its markup is zero, as in no other encoding."""
     head = html[:_META_WITHIN]
     if b"\0" not in head:
         return None
@@ -95,7 +95,7 @@ def _utf_16(html: bytes) -> str | None:
     return "utf-16-le" if odd > even else "utf-16-be"
 
 
-def _decoded(html: bytes, encoding: str) -> tuple[str, bool]:
+def _decode(html: bytes, encoding: str) -> tuple[str, bool]:
     if encoding == "cp1252":
         # WHATWG's windows-1252 has a character for every byte; Python's leaves five out.
         return codecs.charmap_decode(html, "strict", _WINDOWS_1252)[0], False

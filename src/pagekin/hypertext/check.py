@@ -13,7 +13,7 @@ _STEP = 1 << 22
 
 
 def check_corpus(kin: Kin) -> Iterator[Finding]:
-    """Yield every length or cross reference that does not fit."""
+    """Yield a message for every array length or cross reference that is wrong."""
     if "page.url" not in kin:
         yield Finding("manifest.json", "names no corpus")
         return
@@ -67,7 +67,7 @@ def check_corpus(kin: Kin) -> Iterator[Finding]:
 
 
 def _check_streams(kin: Kin, terms: int) -> Iterator[Finding]:
-    """Check word ids, rare words and anchor spans; expects arrays of the right shapes."""
+    """Check word ids, rare words and anchor spans; the arrays must have the right shapes."""
     rare = words = 0
     for start in range(0, len(kin["stream.words"]), _STEP):
         piece = kin["stream.words"][start : start + _STEP]

@@ -1,4 +1,4 @@
-"""Choose pages and aliases where captures are divided by address: the rules of `aliases`, run in rounds of letters.
+"""Choose pages and aliases by the rules of `aliases`, where captures are divided by address, in rounds of messages.
 
 Each range asks those of revisited addresses for their pages, follows where its addresses lead, sends the claims of its pages
 to the range of the canonical address and on to where that leads, which judges them, and follows again. What each round of
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext.aliases import Settled, judge_claims, lead_on, override, settle_pages
+from pagekin.hypertext.aliases import SettledRecords, judge_claims, lead_on, override, settle_pages
 from pagekin.hypertext.captures import Captures
 from pagekin.hypertext.chains import (
     Chains,
@@ -31,11 +31,11 @@ from pagekin.hypertext.letters import Letter, Ranges, Round, in_order, no_names,
 from pagekin.store import Array, Names, RaggedBytes
 
 LEFT_OUT = ("gone", "older capture", "canonical elsewhere", "canonical not believed")
-"""Why captures are left out, and claims not believed, in the order of `Chosen.left_out`."""
+"""Why captures are left out, and claims not believed, in the order of `ChosenPages.left_out`."""
 
 
 class _Step(IntEnum):
-    """What a range does next."""
+    """The next step of a range."""
 
     ASK = 0
     """Ask which revisited addresses have a page."""
@@ -55,7 +55,7 @@ class _Step(IntEnum):
 
 
 class ChoiceState(NamedTuple):
-    """What a range of addresses knows between two rounds."""
+    """The state of a range of addresses between two rounds."""
 
     counters: npt.NDArray[np.int64]
     """The step, how often the steps of following were doubled, whether the answers to come are the last, whether claims were
@@ -73,8 +73,8 @@ class ChoiceState(NamedTuple):
 _STEP, _DOUBLED, _LAST, _JUDGED, _NOT_BELIEVED = range(5)
 
 
-class Chosen(NamedTuple):
-    """The pages and aliases of some addresses, of all captures."""
+class ChosenPages(NamedTuple):
+    """The chosen pages and aliases of some addresses."""
 
     pages: Names
     """The addresses of pages, in order."""
@@ -93,7 +93,7 @@ class Chosen(NamedTuple):
 
 
 def begin_choice() -> ChoiceState:
-    """Return what a range knows before the first round."""
+    """Return the state before the first round."""
     nothing = Names.of([])
     return ChoiceState(np.zeros(5, np.int64), nothing, nothing, nothing, nothing)
 
@@ -101,7 +101,7 @@ def begin_choice() -> ChoiceState:
 def advance_choice(
     captures: Captures, state: ChoiceState, inbox: Sequence[Letter], tally: int, ranges: Ranges
 ) -> Round[ChoiceState]:
-    """Run one round of a range: its captures, joined, what it knows, the letters to it, and the sum of the last tallies."""
+    """Run one round of a range, given its captures, its state, its incoming letters and the sum of the last tallies."""
     step = _Step(int(state.counters[_STEP]))
     if step is _Step.ANSWER:
         return _answer(state, inbox, tally, ranges)
@@ -139,8 +139,8 @@ def advance_choice(
     raise ValueError("this range has chosen its pages already")
 
 
-def conclude_choice(captures: Captures, state: ChoiceState, all_captures: bool) -> Chosen:
-    """Return the pages and aliases of a range that is done; of an address all captures are pages, or the newest."""
+def conclude_choice(captures: Captures, state: ChoiceState, all_captures: bool) -> ChosenPages:
+    """Return the pages and aliases of a finished range: all captures of an address, or the newest."""
     rows = captures.pages
     addresses = captures.names.array()
     settled = _settle(captures)
@@ -159,7 +159,7 @@ def conclude_choice(captures: Captures, state: ChoiceState, all_captures: bool) 
     place, first = np.unique(kept["url"], return_index=True)
     ends_of = np.append(first, len(kept))
     tokens = np.append(0, np.cumsum(kept["tokens"]))
-    return Chosen(
+    return ChosenPages(
         Names.of(addresses[place]), np.diff(ends_of), np.diff(tokens[ends_of]),
         Names.of(aliases.sources), Names.of(aliases.targets),
         np.array([*map(np.count_nonzero, left_out), state.counters[_NOT_BELIEVED]], np.int64),
@@ -167,8 +167,8 @@ def conclude_choice(captures: Captures, state: ChoiceState, all_captures: bool) 
     )  # fmt: skip
 
 
-def divide_chosen(chosen: Chosen, first_addresses: Sequence[bytes]) -> list[Chosen]:
-    """Divide what was chosen by other ranges of addresses; counts of what is left out go with the first."""
+def divide_chosen(chosen: ChosenPages, first_addresses: Sequence[bytes]) -> list[ChosenPages]:
+    """Divide chosen pages by other ranges of addresses; the counts of left-out captures go to the first."""
     page_cuts, alias_cuts = (
         [0, *map(RaggedBytes(*names).nearest, first_addresses), len(names.offsets) - 1]
         for names in (chosen.pages, chosen.aliases)
@@ -178,7 +178,7 @@ def divide_chosen(chosen: Chosen, first_addresses: Sequence[bytes]) -> list[Chos
     for number, (page, alias) in enumerate(zip(pairwise(page_cuts), pairwise(alias_cuts), strict=True)):
         own, own_aliases = slice(*page), slice(*alias)
         divided.append(
-            Chosen(
+            ChosenPages(
                 Names.of(pages[own]), chosen.captures[own], chosen.tokens[own], Names.of(aliases[own_aliases]),
                 Names.of(homes[own_aliases]), chosen.left_out * (number == 0), chosen.latest,
             )
@@ -186,8 +186,8 @@ def divide_chosen(chosen: Chosen, first_addresses: Sequence[bytes]) -> list[Chos
     return divided
 
 
-def join_chosen(parts: Iterable[Chosen]) -> Chosen:
-    """Join what was chosen in different ranges of addresses, in any order."""
+def join_chosen(parts: Iterable[ChosenPages]) -> ChosenPages:
+    """Join the chosen pages of different ranges, given in any order."""
     every = list(parts)
     pages, aliases, homes = (
         np.concatenate([no_names(0), *(getattr(one, name).array() for one in every)])
@@ -198,20 +198,20 @@ def join_chosen(parts: Iterable[Chosen]) -> Chosen:
         for name in ("captures", "tokens")
     )
     order, alias_order = np.argsort(pages, kind="stable"), np.argsort(aliases, kind="stable")
-    return Chosen(
+    return ChosenPages(
         Names.of(pages[order]), captures[order], tokens[order], Names.of(aliases[alias_order]),
         Names.of(homes[alias_order]), sum((one.left_out for one in every), np.zeros(len(LEFT_OUT), np.int64)),
         np.asarray(max((int(one.latest) for one in every), default=0)),
     )  # fmt: skip
 
 
-def count_left_out(chosen: Chosen) -> Counter[str]:
-    """Return how many captures were left out, by the reason."""
+def count_left_out(chosen: ChosenPages) -> Counter[str]:
+    """Return the number of captures left out, by reason."""
     return +Counter(dict(zip(LEFT_OUT, chosen.left_out.tolist(), strict=True)))
 
 
-def _settle(captures: Captures) -> Settled:
-    """Return which pages are there, by the newest capture of each address."""
+def _settle(captures: Captures) -> SettledRecords:
+    """Decide which pages are there, by the newest capture of each address."""
     addresses = captures.names.array()
     place, newest = np.unique(captures.pages["url"], return_index=True)
     redirects, revisits, gone = captures.moves(addresses)
@@ -219,7 +219,7 @@ def _settle(captures: Captures) -> Settled:
 
 
 def _answer(state: ChoiceState, inbox: Sequence[Letter], open_chains: int, ranges: Ranges) -> Round[ChoiceState]:
-    """Say where own addresses have come to.
+    """Answer where the asked addresses of this range lead.
 
     When 2^k steps were taken and at most 2^k chains lead on, doubling once more reaches all ends and goes round all cycles:
     the addresses from which 2^k steps lead on are distinct on the way to an end, and all those of a cycle are among them.
@@ -236,7 +236,7 @@ def _answer(state: ChoiceState, inbox: Sequence[Letter], open_chains: int, range
 
 
 def _advance(captures: Captures, state: ChoiceState, inbox: Sequence[Letter], ranges: Ranges) -> Round[ChoiceState]:
-    """Follow the answers."""
+    """Follow chains by the answers; when all ends are reached, send the claims to canonical addresses."""
     chains = _chains(state)
     asked = ask_chains(chains)
     jumps, least, lead = read_answers(inbox, ranges, asked)
@@ -255,8 +255,8 @@ def _advance(captures: Captures, state: ChoiceState, inbox: Sequence[Letter], ra
     return _round(_with(state, {_STEP: _Step.FORWARD}), letters)
 
 
-def _judge(settled: Settled, state: ChoiceState, inbox: Sequence[Letter], ranges: Ranges) -> Round[ChoiceState]:
-    """Decide on the claims for own addresses, and tell those that they concern."""
+def _judge(settled: SettledRecords, state: ChoiceState, inbox: Sequence[Letter], ranges: Ranges) -> Round[ChoiceState]:
+    """Decide on the claims to addresses of this range, and send the result to the ranges concerned."""
     wanted, claimants, titles = read_all(inbox)
     title_of = dict(zip(claimants, titles.tolist(), strict=True))
     is_page = find_places(settled.pages, wanted)[1]
@@ -276,7 +276,7 @@ def _begin_following(state: ChoiceState, leads: Leads, ranges: Ranges) -> Round[
 
 
 def _follow(state: ChoiceState, chains: Chains, open_chains: int, ranges: Ranges) -> Round[ChoiceState]:
-    """Ask for the addresses that chains have come to."""
+    """Ask the other ranges where the reached addresses lead."""
     asked = ask_chains(chains)
     letters = ranges.write(asked, asked, no_names(len(asked)), np.zeros(len(asked), np.int64))
     return _round(state._replace(jumps=Names.of(chains.jumps), least=Names.of(chains.least)), letters, open_chains)
@@ -287,12 +287,12 @@ def _chains(state: ChoiceState) -> Chains:
 
 
 def _is_one_of(addresses: Array, ordered: Array) -> npt.NDArray[np.bool_]:
-    """Return which addresses stand in an ordered array."""
+    """Mark the addresses that occur in a sorted array."""
     return find_places(ordered, addresses)[1]
 
 
 def _with(state: ChoiceState, counters: dict[int, int]) -> ChoiceState:
-    """Return a state with other counters."""
+    """Return a state with some counters changed."""
     changed = state.counters.copy()
     for place, value in counters.items():
         changed[place] = value

@@ -1,4 +1,4 @@
-"""A journal of reading: what is in written parts, so that a build that was stopped goes on from there.
+"""A journal of reading: what the written parts hold, so that an interrupted build can resume.
 
 The folder of the parts holds `journal`, a line of JSON for everything that is done. Its first line names what is read and how,
 and only a build that reads the same in the same way goes on. Parts carry checksums: a machine that went down may have
@@ -28,7 +28,7 @@ _PART = re.compile(r"[0-9a-z]+(-[0-9]+)+")
 
 
 class Journal:
-    """What was read so far: the written parts, and how much of each unit, by its place, they hold.
+    """The written parts, and how many items of each unit they hold.
 
     Without a folder it is kept in memory alone.
     """
@@ -54,7 +54,7 @@ class Journal:
             self.restart(set())
 
     def restart(self, whole: set[str]) -> None:
-        """Begin anew: forget all parts and remove them; the files of `whole` are read in one piece."""
+        """Start again: remove all parts; read each file in `whole` in one piece."""
         self.parts, self.stops, self._items, self._sizes = [], {}, {}, {}
         self.whole = set(whole)
         if self._folder is not None:
@@ -72,22 +72,22 @@ class Journal:
         return self._items.get(place, 0)
 
     def ended(self) -> Iterable[int]:
-        """Return the units that were read to their ends, in written parts or not."""
+        """Return the units that were read to their end, whether or not they are in written parts yet."""
         return self._sizes.keys()
 
     def note_part(self, part: Path, items: dict[int, int]) -> None:
-        """Note a written part, and how many items of units are in parts by it."""
+        """Note a written part, and how many items of each unit are now in parts."""
         self._write({"part": part.name, "items": items})
         self.parts.append(part)
         self._items |= items
 
     def note_end(self, place: int, stop: int, size: int) -> None:
-        """Note that a unit was read to its end, which may still be in memory: it has so many items."""
+        """Note that a unit was read to its end and has this many items; some may still be in memory."""
         self._write({"unit": place, "stop": stop, "size": size})
         self.stops[place], self._sizes[place] = stop, size
 
     def forget_end(self, place: int) -> None:
-        """Note that a unit has to be read again: its worker was killed."""
+        """Note that a unit has to be read again, because its worker was killed."""
         self._sizes.pop(place, None)
 
     def _write(self, entry: dict[str, Any]) -> None:
@@ -96,7 +96,7 @@ class Journal:
             self._file.flush()
 
     def _load(self, folder: Path) -> bool:
-        """Read the journal of an earlier run; return whether it is whole, with all its parts, and has our key."""
+        """Read the journal of an earlier run; return whether it is complete, with all its parts, and has our key."""
         try:
             raw = (folder / _JOURNAL).read_bytes()
             end = raw.rfind(b"\n") + 1  # what follows was not written to its end
@@ -120,7 +120,7 @@ class Journal:
         return bool(self.parts)
 
     def _remove_others(self, folder: Path, spared: str = "") -> None:
-        """Remove parts that the journal does not name: they were not written to their ends; not what has a `spared` name."""
+        """Remove unfinished parts, which the journal does not name; keep what has a `spared` name."""
         kept = {part.name for part in self.parts} | {_JOURNAL}
         for entry in folder.iterdir():
             if entry.name in kept or (spared and entry.name.startswith(spared)):
@@ -141,7 +141,7 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the file. After an error keep only what a later run can go on from."""
+        """Close the file; after an error, keep only what a later run can resume from."""
         self._close_file()
         if error is not None and self._folder is not None and self._folder.is_dir():
             self._remove_others(self._folder, STAGES if self.parts else "")
@@ -155,13 +155,13 @@ def sign_part(part: Path) -> None:
 
 
 def is_whole(part: Path) -> bool:
-    """Return whether the files of a part are as they were written."""
+    """Return whether the files of a part are unchanged since they were written."""
     sums = json.loads((part / _SUMS).read_text())
     return bool(sums) and all(checksum_of(part / name, size) == known for name, (size, known) in sums.items())
 
 
 def reading_key(units: Sequence[Unit], settings: Any) -> str:
-    """Return a digest of what is read (path, range, size and time of each file) and how, by which code."""
+    """Return a digest of the files to read (path, range, size, time), the settings, and the code that reads."""
     digest = hashlib.blake2b(digest_size=16)
     for said in ([__version__, code_digest()], settings, *map(_identify, units)):
         digest.update(json.dumps(said, sort_keys=True).encode() + b"\n")
@@ -169,7 +169,7 @@ def reading_key(units: Sequence[Unit], settings: Any) -> str:
 
 
 def _identify(unit: Unit) -> list[Any]:
-    """Return what tells a unit from others, and its files from what they were or will be."""
+    """Return the values that identify a unit and the state of its files."""
     path = unit.path if is_remote(unit.path) else str(Path(unit.path).absolute())
     files = [(name, *file_stamp(f"{path}/{name}")) for name in unit.files] or [("", *file_stamp(path))]
     return [unit.kind, path, unit.start, unit.end, unit.member, unit.base_url, files]
@@ -177,7 +177,7 @@ def _identify(unit: Unit) -> list[Any]:
 
 @cache
 def code_digest(rooms: tuple[str, ...] = ("hypertext", "sources")) -> str:
-    """Return a digest of the code of some rooms, those that read: what an earlier state of it has written may look different."""
+    """Return a digest of the code of some rooms, because another version of it may write other bytes."""
     digest = hashlib.blake2b(digest_size=16)
     house = Path(__file__).parents[1]
     for file in sorted(file for room in rooms for file in (house / room).rglob("*.py")):

@@ -1,4 +1,4 @@
-"""What a collection keeps to be made anew: the parts that it was merged from, their sources, and what is opted out."""
+"""What a collection keeps so that it can be rebuilt: the parts it was merged from, their sources, and opt-outs."""
 
 import hashlib
 import json
@@ -36,7 +36,7 @@ class KeptSource(msgspec.Struct, frozen=True):
 
 
 class _About(msgspec.Struct):
-    """What the list of kept parts says about them."""
+    """The facts stored with the list of kept parts."""
 
     form: str
     pagekin: str
@@ -52,7 +52,7 @@ class _About(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Keeping:
-    """What a collection keeps."""
+    """The parts, sources and opt-outs that a collection keeps."""
 
     updatable: bool = False
     """Whether the parts are there."""
@@ -73,11 +73,11 @@ class Keeping:
 
     @property
     def base_parts(self) -> tuple[Path, ...]:
-        """Return the parts that the base was made of: all, if there is no delta."""
+        """Return the parts of the base; without a delta, these are all parts."""
         return tuple(part for part in self.parts if part.name in self.base) if self.base else self.parts
 
     def about(self) -> dict[str, Any]:
-        """Return what the list of the parts, which are of this version, is to say about them."""
+        """Return the facts to store with the list of parts."""
         said = _About(
             _part_form(), __version__, self.updatable, self.sources, tuple(self.opt_outs.as_list()), dict(self.recipe),
             self.built, self.updated, self.base, self.made,
@@ -90,7 +90,7 @@ NOTHING_KEPT = Keeping()
 
 
 def read_keeping(path: Path) -> Keeping:
-    """Return what the collection at `path` keeps, nothing if there is none; raise a KinError if its list is damaged."""
+    """Return what the collection at `path` keeps; raise a KinError if the stored list is damaged."""
     kept = _kept_folders_of(path)
     if kept is None:
         return NOTHING_KEPT
@@ -106,7 +106,7 @@ def read_keeping(path: Path) -> Keeping:
 
 
 def require_keeping(path: Path) -> Keeping:
-    """Return what a collection keeps, or raise a KinError that says why it cannot be made anew from that."""
+    """Return what a collection keeps, or raise a KinError that says why it cannot be rebuilt from that."""
     keeping = read_keeping(path)
     if not keeping.updatable:
         raise KinError(f"{path} was not built with --updatable, so it cannot be updated. {renewal(path)}")
@@ -119,12 +119,12 @@ def require_keeping(path: Path) -> Keeping:
 
 
 def renewal(path: Path) -> str:
-    """Return the sentence that says how to make a collection that can be updated."""
+    """Return a sentence that says how to build a collection that can be updated."""
     return f"Build it again from all its sources: pagekin build SOURCE... --out {path} --updatable"
 
 
 def _part_form() -> str:
-    """Return the form of the parts that are read now."""
+    """Return the format of parts that this version writes."""
     from pagekin.hypertext.part import PART_FORM  # with the compiler, which showing a collection does not need
 
     return PART_FORM
@@ -135,17 +135,17 @@ def _kept_folders_of(path: Path) -> KeptFolders | None:
 
 
 def source_key(unit: Unit) -> str:
-    """Return what tells the source of a unit from others."""
+    """Return the string that identifies the source of a unit."""
     return " ".join(filter(None, (unit.kind, Path(unit.path).name, unit.base_url)))
 
 
 def is_renewable(key: str) -> bool:
-    """Return whether a source, when it is read again, takes the place of what was read of it before."""
+    """Return whether reading a source again replaces its earlier pages (folders do; archives add to them)."""
     return key.partition(" ")[0] in _RENEWABLE
 
 
 def describe_sources(units: Iterable[Unit], kept: bool) -> tuple[KeptSource, ...]:
-    """Return the sources of some units; if they are to be kept, with what they are known again by."""
+    """Return the sources of some units; if they are `kept`, with fingerprints to recognise them later."""
     by_path: dict[tuple[str, str], list[Unit]] = {}
     for unit in units:
         by_path.setdefault((source_key(unit), unit.path), []).append(unit)
@@ -156,7 +156,7 @@ def describe_sources(units: Iterable[Unit], kept: bool) -> tuple[KeptSource, ...
 
 
 def without_known(units: Sequence[Unit], keeping: Keeping) -> tuple[list[Unit], list[str]]:
-    """Return (the units of sources that were not read before, the names of archives that were)."""
+    """Return (the units of sources that are new, the names of archives that were read before)."""
     known = {source.fingerprint for source in keeping.sources} - {""}
     prints = {unit.path: _fingerprint(unit) for unit in units}
     again = {path for path, fingerprint in prints.items() if fingerprint in known}
@@ -164,13 +164,13 @@ def without_known(units: Sequence[Unit], keeping: Keeping) -> tuple[list[Unit], 
 
 
 def refuse_other_sources(path: Path, units: Sequence[Unit]) -> None:
-    """Refuse to replace a collection with pages of a source that is not read now: it would lose them."""
+    """Raise a KinError if replacing a collection would lose pages of sources that are not being read now."""
     if (path / MANIFEST).exists():
         refuse_to_lose(read_manifest(path), path, units)
 
 
 def refuse_to_lose(manifest: Mapping[str, Any], path: str | Path, units: Sequence[Unit]) -> None:
-    """Refuse to replace a collection, by its manifest, that has pages of a source which is not read now."""
+    """Raise a KinError if a collection, given its manifest, holds pages of sources that are not being read now."""
     stated = manifest["facts"].get("sources")
     held = [str(name) for name in stated] if isinstance(stated, list) else ["(not known)"]
     names = {unit.where for unit in units} | {Path(unit.path).name for unit in units}
@@ -185,7 +185,7 @@ def refuse_to_lose(manifest: Mapping[str, Any], path: str | Path, units: Sequenc
 
 
 class PartsToMerge(NamedTuple):
-    """What a corpus is merged from."""
+    """The parts that a corpus is merged from."""
 
     parts: list[Path]
     sources: list[str]
@@ -199,7 +199,7 @@ def keep_parts(
     opt_outs: OptOuts = NO_OPT_OUTS, expire_before: int = 0, recipe: Mapping[str, Any] | None = None,
     max_per_host: int = 0,
 ) -> PartsToMerge:  # fmt: skip
-    """Return what is to be merged: parts that were read of some units and, with `adds`, those that the collection keeps.
+    """Return the parts to merge: the newly read ones and, with `adds`, those that the collection keeps.
 
     What is opted out, now or earlier, or expired is in none of them. The writer is told to keep them, if that is wanted; the
     fields of `ReadPlan` say when.
@@ -228,7 +228,7 @@ def keep_parts(
 def keep_for_delta(
     writer: KinWriter, units: Sequence[Unit], parts: Sequence[Path], opt_outs: OptOuts, recipe: Mapping[str, Any]
 ) -> None:
-    """Let the writer keep parts that were read of some units beside those that the collection keeps, which stay as they are."""
+    """Keep newly read parts in the collection beside its earlier parts, which stay unchanged."""
     before = read_keeping(writer.path)
     sources = (*before.sources, *describe_sources(units, True))
     base = before.base or tuple(part.name for part in before.parts)
@@ -239,13 +239,13 @@ def keep_for_delta(
 
 
 def replaces_sources(keeping: Keeping, units: Sequence[Unit]) -> bool:
-    """Return whether some units take the place of sources that were read before."""
+    """Return whether some units replace sources that were read before."""
     known = {source.key for source in keeping.sources}
     return any(is_renewable(key) and key in known for key in map(source_key, units))
 
 
 def _join_sources(keeping: Keeping, read: Sequence[KeptSource]) -> tuple[list[Path], tuple[KeptSource, ...]]:
-    """Return (the kept parts that stay when other sources were read, the sources of all)."""
+    """Return (the kept parts that are not replaced, all sources)."""
     renewed = {source.key for source in read if is_renewable(source.key)}
     parts = [
         part for part in keeping.parts if not renewed & set(json.loads((part / "about.json").read_text())["sources"])
@@ -269,5 +269,5 @@ def _fingerprint(unit: Unit) -> str:
 
 
 def utc_now() -> str:
-    """Return the time of day in UTC, for people."""
+    """Return the current time in UTC, as text."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,4 +1,4 @@
-"""Tell the language of a page: what it declares, else what its text looks like; none rather than a guess."""
+"""Detect the language of a page: the declared one, else the one of its text; none rather than a guess."""
 
 import re
 import tomllib
@@ -16,7 +16,7 @@ _SMALL_WORDS = {code: frozenset(words.split()) for code, words in _TABLES["small
 
 
 def declared_language(tag: str) -> str:
-    """Return the primary part of a language tag, in lower case; '' if it is none ('en-GB' is 'en')."""
+    """Return the primary subtag of a language tag in lower case ('en-GB' gives 'en'); '' if it is not valid."""
     match = _TAG.match(tag.strip().lower())
     if not match or match[0] in ("und", "mul", "zxx", "mis", "xx"):
         return ""
@@ -28,7 +28,7 @@ _LATIN_WORD = re.compile(r"[^\W\d_]+")
 
 
 def detected_language(text: str) -> str:
-    """Return the language of a text, if that is plain to see; else ''."""
+    """Return the language of a text; '' unless it is certain."""
     sample = text[:_SAMPLE]
     if len(sample) < _LEAST:
         return ""

@@ -1,4 +1,4 @@
-"""Write parts again without some of their records, so that nothing of these is left in them.
+"""Rewrite parts without some of their records, so that no byte of these is left.
 
 A part without an address that is opted out is as if that were the address of no page: its captures, redirects, revisits
 and answers that it is gone are counted as skipped, and links, redirects and canonical claims that lead to it lead nowhere.
@@ -27,7 +27,7 @@ _SPARE = 1_000
 
 
 class LeftOut(NamedTuple):
-    """What is to go from a part: marks of its addresses."""
+    """The addresses whose records are removed from a part, as masks."""
 
     records: npt.NDArray[np.bool_]
     """Addresses whose records go."""
@@ -39,7 +39,7 @@ class LeftOut(NamedTuple):
 
 
 def leave_out(parts: Sequence[Path], opt_outs: OptOuts, folder: Path) -> list[Path]:
-    """Return parts that hold nothing of what is opted out: those that held some are written again, in `folder`."""
+    """Return parts without what is opted out; parts that held some of it are rewritten in `folder`."""
     kept = []
     for number, part in enumerate(parts):
         marked = opt_outs.mark(read_strings(part, "urls"))
@@ -51,10 +51,10 @@ def leave_out(parts: Sequence[Path], opt_outs: OptOuts, folder: Path) -> list[Pa
 
 
 def expire(parts: Sequence[Path], before: int, folder: Path) -> list[Path]:
-    """Return parts without the pages that were not seen since a time, in seconds since 1970: by no capture, no revisit."""
+    """Return parts without pages that were not seen (captured or revisited) since a time, in seconds since 1970."""
     last: dict[bytes, int] = {}
     for part in parts:
-        for url, date in _seen(part):
+        for url, date in _list_sightings(part):
             last[url] = max(date, last.get(url, 0))
     # What has no date was seen at a time that nobody knows.
     expired = {url for url, date in last.items() if 0 < date < before}
@@ -68,7 +68,7 @@ def expire(parts: Sequence[Path], before: int, folder: Path) -> list[Path]:
 
 
 def cap_hosts(parts: Sequence[Path], most: int, folder: Path) -> list[Path]:
-    """Return parts with at most so many captured addresses of each host: those whose addresses have the least hashes.
+    """Return parts with at most this many captured addresses per host: those with the smallest hashes.
 
     Which these are depends on the addresses alone, so an update leaves the same ones as a build of everything.
     """
@@ -95,13 +95,13 @@ def cap_hosts(parts: Sequence[Path], most: int, folder: Path) -> list[Path]:
 
 
 def _keep_least(hashes: dict[bytes, bytes], most: int) -> None:
-    """Leave the addresses with the least hashes, so many of them."""
+    """Keep this many addresses: those with the smallest hashes."""
     for url in sorted(hashes, key=lambda url: (hashes[url], url))[most:]:
         del hashes[url]
 
 
-def _seen(part: Path) -> Iterator[tuple[bytes, int]]:
-    """Yield the addresses of a part's pages and revisits, and when each was seen."""
+def _list_sightings(part: Path) -> Iterator[tuple[bytes, int]]:
+    """Yield the addresses of a part's pages and revisits, with the times when they were seen."""
     urls = read_strings(part, "urls")
     rows, revisits = np.load(part / "pages.npy"), np.load(part / "revisits.npy")
     for places, dates in ((rows["url"], rows["date"]), (revisits[:, 0], revisits[:, 2])):
@@ -114,12 +114,12 @@ def read_strings(part: Path, name: str) -> RaggedBytes:
 
 
 def map_file(file: Path, dtype: npt.DTypeLike) -> Array:
-    """Return the numbers of a file, mapped: of large tables few pages may be read."""
+    """Return the numbers in a file, memory-mapped: often only a few of them are read."""
     return np.memmap(file, dtype, "r") if file.stat().st_size else np.zeros(0, dtype)
 
 
 def write_without(folder: Path, what: LeftOut, out: Path, hidden: OptOuts | None = None) -> Path:
-    """Write a part again without some records; return where. Memory: for the part."""
+    """Rewrite a part without some records; return its folder. The part is held in memory."""
     part = read_part(folder)
     rows = part.pages[~what.records[part.pages["url"]]]
     claims = rows["canonical"] >= 0
@@ -138,7 +138,7 @@ def write_without(folder: Path, what: LeftOut, out: Path, hidden: OptOuts | None
 
 
 def _hide(example: str, hidden: OptOuts | None) -> str:
-    """Return the description of a damaged record without an address that is opted out."""
+    """Return the description of a damaged record without an opted-out address."""
     if not hidden:
         return example
     pieces = example.split(": ")

@@ -1,4 +1,4 @@
-"""Letters: what ranges of addresses tell one another, round by round.
+"""Letters: the messages that ranges of addresses exchange, round by round.
 
 A stage that needs what other ranges know runs in rounds. In each, every range is given the letters that were written to it in the
 round before, in any order, and returns what it knows now and letters to others. An engine has to carry letters, to add up the
@@ -29,7 +29,7 @@ class Letter(NamedTuple):
 
 @dataclass(frozen=True)
 class Round(Generic[State]):
-    """What a range has made of one round."""
+    """The result of one round of a range."""
 
     state: State
     letters: dict[int, Letter]
@@ -40,7 +40,7 @@ class Round(Generic[State]):
 
 
 class Ranges(NamedTuple):
-    """How addresses are divided, seen by one of the ranges."""
+    """The division of addresses into ranges, as one of the ranges sees it."""
 
     number: int
     """Which one it is, from 0."""
@@ -48,11 +48,11 @@ class Ranges(NamedTuple):
     """The least addresses of all ranges but the first."""
 
     def find(self, addresses: Array) -> npt.NDArray[np.int64]:
-        """Return the numbers of the ranges in which addresses lie."""
+        """Return the number of the range that each address lies in."""
         return np.searchsorted(as_array(self.first_addresses), addresses, side="right")
 
     def write(self, to: Array, first: Array, second: Array, numbers: Array) -> dict[int, Letter]:
-        """Write rows to the ranges that lie at the addresses `to`; each gets its rows in their order."""
+        """Write rows to the ranges that hold the addresses `to`; the order of rows is kept."""
         ranges = self.find(to)
         letters = {}
         for number in np.unique(ranges).tolist():
@@ -79,7 +79,7 @@ def as_array(addresses: Iterable[bytes]) -> Array:
 
 
 def no_names(count: int) -> Array:
-    """Return empty strings in the place of addresses that a letter does not need."""
+    """Return empty strings, for letters without second addresses."""
     names = np.empty(count, dtype=object)
     names[:] = b""
     return names
@@ -91,7 +91,7 @@ def in_order(inbox: Sequence[Letter]) -> list[Letter]:
 
 
 def read_all(inbox: Sequence[Letter]) -> tuple[Array, Array, npt.NDArray[np.int64]]:
-    """Return the rows of all letters, those of one sender together."""
+    """Return the rows of all letters, sorted by sender."""
     ordered = in_order(inbox)
     return (
         np.concatenate([no_names(0), *(letter.first.array() for letter in ordered)]),
@@ -101,7 +101,7 @@ def read_all(inbox: Sequence[Letter]) -> tuple[Array, Array, npt.NDArray[np.int6
 
 
 def read_answers(inbox: Sequence[Letter], ranges: Ranges, asked: Array) -> tuple[Array, Array, npt.NDArray[np.int64]]:
-    """Return the answers about addresses, which were asked for in their order, one after another."""
+    """Return the answers about the asked addresses, in the order of these."""
     first, second, numbers = read_all(inbox)  # ranges stand in the order of their addresses
     if len(numbers) != len(asked):
         raise ValueError(

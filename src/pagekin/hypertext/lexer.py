@@ -27,13 +27,13 @@ class StringTable:
         return slots.Strings(self.slots, self.bounds, self.arena)
 
     def double(self, count: int) -> None:
-        """Make room for twice as many strings as now; there are `count`."""
+        """Make room for twice as many strings; the table holds `count` now."""
         self.slots = np.zeros(2 * len(self.slots), dtype=np.uint64)
         self.bounds = _grow(self.bounds, 2 * len(self.bounds) - 1)
         refill(self.slots, self.bounds, self.arena, count, self.key)
 
     def reserve(self, count: int, more: int) -> None:
-        """Make room for `more` bytes beside those of the `count` strings that there are."""
+        """Make room for `more` bytes of strings; the table holds `count` strings now."""
         size = int(self.bounds[count]) + more
         if size > len(self.arena):
             self.arena = _grow(self.arena, max(size, 2 * len(self.arena)))
@@ -44,14 +44,14 @@ class StringTable:
 
 
 def _grow(array: Array, size: int) -> Array:
-    """Return a larger copy of `array`, with anything at its end."""
+    """Return a larger copy of `array`; the new end is not initialised."""
     larger = np.empty(size, dtype=array.dtype)
     larger[: len(array)] = array
     return larger
 
 
 class Lexer:
-    """A reader of pages in batches; words and link addresses are numbered across all batches of one lexer."""
+    """A reader of pages in batches; words and link addresses keep their numbers from batch to batch."""
 
     def __init__(self, limits: Limits, batch_bytes: int = 4 << 20, key: Array = PROCESS_KEY) -> None:
         self.limits = limits
@@ -82,12 +82,12 @@ class Lexer:
 
     @property
     def term_count(self) -> int:
-        """Return the number of words known so far."""
+        """Return the number of words seen so far."""
         return int(self._state[slots.NTERMS])
 
     @property
     def href_count(self) -> int:
-        """Return the number of link addresses known so far."""
+        """Return the number of link addresses seen so far."""
         return int(self._state[slots.NHREFS])
 
     def lex(self, pages: list[bytes]) -> LexedBatch:
@@ -133,7 +133,7 @@ class Lexer:
         )
 
     def word_strings(self) -> list[bytes]:
-        """Return all words so far, by number; not yet folded beyond ASCII."""
+        """Return all words so far, by number; only ASCII letters are case-folded yet."""
         return list(self.terms.strings(self.term_count))
 
     def href_strings(self) -> RaggedBytes:

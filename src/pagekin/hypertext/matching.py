@@ -10,7 +10,7 @@ from pagekin.hypertext.corpus import Corpus
 
 
 class PageChanges(NamedTuple):
-    """How many pages came, have other HTML than before, and went."""
+    """The numbers of added, changed and removed pages."""
 
     added: int = 0
     changed: int = 0
@@ -18,7 +18,7 @@ class PageChanges(NamedTuple):
 
 
 def match_pages(before: Sequence[Corpus], after: Sequence[Corpus]) -> npt.NDArray[np.int64]:
-    """Return for each page of a collection the newest capture of its address in another, -1 if there is none.
+    """Return, for each page of a collection, the newest capture of its address in another; -1 if there is none.
 
     Each is one corpus, or those of its shards in their order; pages have their numbers in the whole. Pages stand in the order
     of their addresses, so one pass over both is enough, and takes no memory for the addresses.
@@ -35,7 +35,7 @@ def match_pages(before: Sequence[Corpus], after: Sequence[Corpus]) -> npt.NDArra
 
 
 def compare_pages(before: Sequence[Corpus], after: Sequence[Corpus]) -> PageChanges:
-    """Count the addresses whose pages came, changed or went; of several captures the newest is compared."""
+    """Count added, changed and removed addresses; of several captures, compare the newest."""
     found, newest = match_pages(before, after), _newest(after)
     known = newest & (found >= 0)
     old, new = (np.concatenate([np.asarray(corpus.pages.digest) for corpus in some]) for some in (before, after))
@@ -53,7 +53,7 @@ def _addresses(corpora: Sequence[Corpus]) -> Iterator[tuple[bytes, int]]:
 
 
 def _newest(corpora: Sequence[Corpus]) -> npt.NDArray[np.bool_]:
-    """Mark the newest capture of each address, which stands first."""
+    """Mark the newest capture of each address, which comes first."""
     return np.concatenate(
         [np.diff(np.asarray(corpus.pages.url).astype(np.int64), prepend=-1) > 0 for corpus in corpora]
     )

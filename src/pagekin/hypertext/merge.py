@@ -1,4 +1,4 @@
-"""Merge parts to one corpus, in memory that does not grow with it.
+"""Merge parts into one corpus, in memory that does not grow with it.
 
 Words and URLs of all parts are merged as sorted streams; pages are taken in the order of their URLs and written one
 block after another. Nothing here depends on how the pages were divided into parts.
@@ -44,7 +44,7 @@ _OPEN_BLOBS = 64
 
 
 class Parts:
-    """All written parts: what they say of themselves, and their blobs, a few of them open."""
+    """All written parts: their facts, and their blob files, a few of which are open."""
 
     def __init__(self, folders: list[Path], files: contextlib.ExitStack) -> None:
         self.folders = folders
@@ -58,7 +58,7 @@ class Parts:
         return len(self.folders)
 
     def _close(self, most: int) -> None:
-        """Close all blobs but `most`, those that were used longest ago."""
+        """Close all but the `most` recently used blob files."""
         while len(self._open) > most:
             self._open.pop(next(iter(self._open))).close()
 
@@ -84,7 +84,7 @@ class Parts:
 
 
 class Ids:
-    """The numbers that all parts' words or URLs have in the collection, one part after another."""
+    """The numbers in the collection of all parts' words or URLs, part after part."""
 
     def __init__(self, parts: Parts, name: str, room: Workspace) -> None:
         sizes = [(folder / f"{name}.offsets").stat().st_size // 8 - 1 for folder in parts.folders]
@@ -93,7 +93,7 @@ class Ids:
         self._parts, self._name, self._room = parts, name, room
 
     def merge(self) -> Strings:
-        """Return the distinct strings of all parts in sorted order; ids become places among them."""
+        """Return the distinct strings of all parts, sorted; the ids become places among them."""
         lists = [
             StringList(folder / f"{self._name}.bytes", folder / f"{self._name}.offsets", self.of_part(part))
             for part, folder in enumerate(self._parts.folders)
@@ -105,24 +105,24 @@ class Ids:
         return self._ids[self._starts[part] : self._starts[part + 1]]
 
     def renumber(self, number: Array) -> None:
-        """Give new numbers in place of those so far."""
+        """Replace the numbers by new ones."""
         for part in range(len(self._parts)):
             self.of_part(part)[:] = number[self.of_part(part)]
 
     def add_up(self, name: str, count: int) -> Array:
-        """Return what parts count of their strings, added up for each of `count` numbers."""
+        """Return the sum of the parts' counts for each of `count` numbers."""
         counts = np.zeros(count, dtype=np.int64)
         for part in range(len(self._parts)):
             np.add.at(counts, self.of_part(part), self._parts.load(part, name).astype(np.int64))
         return counts
 
     def of(self, numbers: Array, part: Array, count: Array) -> Array:
-        """Return the ids of pages' numbers: a page has `count` of them, as its part numbers them."""
+        """Return the collection's ids of some pages' numbers: each page has `count` of them, numbered by its part."""
         return np.asarray(self._ids[numbers + np.repeat(self._starts[part], count)])
 
 
 def put_strings(writer: KinWriter, name: str, pieces: Iterable[tuple[Array, Array]]) -> int:
-    """Write byte strings, given in pieces of (data, ends), as two arrays of the collection; return how many there are."""
+    """Write byte strings, given in pieces of (data, ends), as two arrays; return the number of strings."""
     file = writer.create(f"{name}.bytes", np.uint8)
     count = 0
     with TemporaryFile(dir=writer.work) as ends:  # which type they need is known at the end
@@ -141,13 +141,13 @@ def put_strings(writer: KinWriter, name: str, pieces: Iterable[tuple[Array, Arra
 def merge_parts(
     folders: list[Path], writer: KinWriter, all_captures: bool, progress: Callable[[float], None]
 ) -> dict[str, Any]:
-    """Write the corpus of all parts to `writer`; return the facts about it."""
+    """Write the corpus of all parts with `writer`; return the facts about it."""
     with contextlib.ExitStack() as files:
         return _merge(Parts(folders, files), writer, all_captures, progress)
 
 
 class Selection(NamedTuple):
-    """What becomes of the captures and addresses of all parts."""
+    """The choice of captures and addresses from all parts."""
 
     rows: Array
     """All captures, by address, the newest first."""
@@ -184,7 +184,7 @@ def _merge(parts: Parts, writer: KinWriter, all_captures: bool, progress: Callab
 
 
 def count_records(about: Mapping[str, Any], skipped: Mapping[str, int]) -> dict[str, Any]:
-    """Return the facts that count what was read, given the sum of what parts say of themselves, and all that was skipped."""
+    """Return the facts that count what was read, given the sums over parts and all skips."""
     return {
         "html_records": about["html_records"],
         "skipped": dict(sorted(skipped.items())),
@@ -199,7 +199,7 @@ def write_corpus(
     parts: Parts, url_ids: Ids, addresses: Strings, select: Callable[[], Selection], whole: Mapping[str, Any],
     room: Workspace, writer: KinWriter, progress: Callable[[float], None],
 ) -> dict[str, Any]:  # fmt: skip
-    """Write the corpus that a selection makes of all parts; return the facts that count what is in it.
+    """Write the corpus of a selection; return the facts that count its contents.
 
     `select` makes the selection, which is given up piece by piece. `whole` is the sum of what all parts of the collection say of
     themselves, from which arrays have their types: a shard is made of some of them. The numbers that `url_ids` has become those
@@ -248,7 +248,7 @@ def write_corpus(
 
 
 def all_rows(parts: Parts, url_ids: Ids, languages: list[str]) -> Array:
-    """Return all pages of all parts, with numbers that hold across parts, and where to find each."""
+    """Return all pages of all parts, numbered across parts, and where each is stored."""
     rows = np.zeros(sum(about["pages"] for about in parts.abouts), dtype=[*PAGE_ROW.descr, ("part", "<u4")])
     start = 0
     for part, about in enumerate(parts.abouts):
@@ -269,7 +269,7 @@ def all_rows(parts: Parts, url_ids: Ids, languages: list[str]) -> Array:
 
 
 def _pairs(parts: Parts, url_ids: Ids, name: str) -> Array:
-    """Return all (url, target, date) of a kind of `Records`, with URL numbers that hold across parts, in a fixed order."""
+    """Return all (url, target, date) rows of a kind of `Records`, numbered across parts, in a fixed order."""
     tables = [np.zeros((0, 3), dtype=np.int64)]
     for part in range(len(parts)):
         table = parts.load(part, name)
@@ -279,7 +279,7 @@ def _pairs(parts: Parts, url_ids: Ids, name: str) -> Array:
 
 
 def count_links(parts: Parts, url_ids: Ids, rows: Array, left_out: Array, url_count: int) -> Array:
-    """Return how many links of captures that are not left out lead to each address."""
+    """Return how many links of kept captures lead to each address."""
     counts = url_ids.add_up("url_counts", url_count)
     for row in rows[left_out]:
         anchors = np.frombuffer(parts.piece(row, "anchors"), dtype=ANCHOR)
@@ -288,7 +288,7 @@ def count_links(parts: Parts, url_ids: Ids, rows: Array, left_out: Array, url_co
 
 
 def _select(parts: Parts, url_ids: Ids, url_count: int, languages: list[str], all_captures: bool) -> Selection:
-    """Return the selection that makes one corpus of all parts.
+    """Return the selection of one corpus from all parts.
 
     It needs the addresses of its pages, what these link to, and the other names of both. What was named by captures alone that
     gave way to others, or by redirects to nowhere, is forgotten.
@@ -311,7 +311,7 @@ def _select(parts: Parts, url_ids: Ids, url_count: int, languages: list[str], al
 
 
 def _merge_words(parts: Parts, word_ids: Ids, rows: Array, left_out: Array, writer: KinWriter) -> int:
-    """Write the term table, ranked by frequency then word; `word_ids` become ranks. Return the number of terms."""
+    """Write the terms, the most frequent first, then by word; `word_ids` become ranks. Return the number of terms."""
     words = word_ids.merge()
     counts = word_ids.add_up("word_counts", len(words.starts) - 1)
     for row in rows[left_out]:  # words of pages that gave way to others do not count
@@ -328,7 +328,7 @@ def _merge_words(parts: Parts, word_ids: Ids, rows: Array, left_out: Array, writ
 
 
 def _offsets(counts: Array) -> Array:
-    """Return running totals from 0, in the smallest type."""
+    """Return running totals from 0, in the smallest integer type."""
     offsets = np.cumsum(np.append(0, counts))
     return offsets.astype(smallest_uint(int(offsets[-1])))
 
@@ -373,7 +373,7 @@ def _write_pages(
 
 
 def _read_pieces(parts: Parts, rows: Array) -> list[Array]:
-    """Return the pieces of pages' blobs, those of one kind together: words, gaps and kinds of marks, anchors, strings."""
+    """Return the pieces of pages' blobs, grouped by kind: words, gaps and kinds of marks, anchors, strings."""
     sizes = {piece: rows[piece].astype(np.int64) * item_bytes for piece, item_bytes in PIECES.items()}
     half = sizes["marks"] // 2
     cuts = np.cumsum(np.stack([sizes["tokens"], half, half, *list(sizes.values())[2:]], axis=1), axis=1).tolist()
@@ -400,7 +400,7 @@ def _write_hosts(page_urls: Array, writer: KinWriter) -> int:
 
 
 def _write_records(kept: Array, archives: list[str], writer: KinWriter) -> None:
-    """Write where the records of pages stand, with the names of those archives alone that have some."""
+    """Write where the pages' records stand, and the names of the archives that hold them."""
     used, of_page = np.unique(kept["archive"], return_inverse=True)
     data, offsets = pack_strings([archives[number].encode("utf-8", "surrogateescape") for number in used.tolist()])
     put_strings(writer, "archive", [(data, offsets[1:])])

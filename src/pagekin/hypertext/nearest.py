@@ -1,4 +1,4 @@
-"""Find the address that somebody meant, or suggest known ones that look like an unknown one."""
+"""Guess which address a text means, and suggest known addresses that look like an unknown one."""
 
 import difflib
 import os
@@ -20,7 +20,7 @@ _SHORTEST_PATH = 3
 
 
 def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
-    """Return known addresses that look like `url`: neighbours in sorted order, the same path elsewhere, the same last name."""
+    """Return known addresses that look like `url`: neighbours in sorted order, the same path or last part elsewhere."""
     wanted = _full_address(url)
     candidates: set[str] = set(_with_name(corpus, wanted.rstrip("/").rpartition("/")[2]))
     rest = wanted.partition("://")[2] or wanted
@@ -37,7 +37,7 @@ def _full_address(url: str) -> str:
 
 
 def _closest(url: str, candidates: Iterable[str], count: int = 3) -> list[str]:
-    """Return those of some addresses that are spelt most like one."""
+    """Return the candidates that are spelt most like an address."""
     folded: dict[str, list[str]] = {}
     for candidate in sorted(set(candidates)):
         folded.setdefault(candidate.lower(), []).append(candidate)
@@ -46,7 +46,7 @@ def _closest(url: str, candidates: Iterable[str], count: int = 3) -> list[str]:
 
 
 def guess_url(corpora: Sequence[Corpus], text: str) -> str:
-    """Return the address of a collection, or of its shards, that a text means which is none of its addresses; '' if unclear.
+    """Return the address that a text most likely means; '' if none or several are likely.
 
     It may lack the scheme, or have another; lack `www.`, the last slash or `index.html`, or have them; be the end of an
     address (`library/json.html`); or be a page's title. Of several, the only page that was read is meant.
@@ -56,9 +56,9 @@ def guess_url(corpora: Sequence[Corpus], text: str) -> str:
 
 
 def _candidate_urls(corpora: Sequence[Corpus], text: str) -> list[str]:
-    """Return the addresses that a text may mean, by the first way of reading it that gives some: pages that were read, if any."""
+    """Return the addresses that a text may mean, by the first reading that yields any; captured ones, if any."""
     text = text.strip()
-    for find in (_spelt_otherwise, _ending_in, _titled):
+    for find in (_spelt_otherwise, _ending_in, _with_title):
         found: dict[str, bool] = {}
         for address, captured in (one for corpus in corpora for one in find(corpus, text)):
             found[address] = found.get(address, False) or captured  # a page of one shard may be linked from others
@@ -68,7 +68,7 @@ def _candidate_urls(corpora: Sequence[Corpus], text: str) -> list[str]:
 
 
 def _spelt_otherwise(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the addresses that differ from a text in scheme, `www.`, last slash or `index.html` alone; whether they were read."""
+    """Yield (address, was captured) where scheme, `www.`, last slash or `index.html` is the only difference."""
     if (name := canonical_url(text if "://" in text else f"http://{text}")) is None:
         return
     rest = name.partition("://")[2]
@@ -77,18 +77,20 @@ def _spelt_otherwise(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
     for scheme in ("https://", "http://"):
         for start in (host, host.removeprefix("www."), f"www.{host}"):
             for end in (path, bare, f"{bare}/", f"{bare}/index.html".lstrip("/")):
-                yield from _known(corpus, corpus.urls.find(f"{scheme}{start}/{end}".encode("utf-8", "replace")))
+                yield from _resolve_number(
+                    corpus, corpus.urls.find(f"{scheme}{start}/{end}".encode("utf-8", "replace"))
+                )
 
 
-def _known(corpus: Corpus, number: int) -> Iterator[tuple[str, bool]]:
-    """Yield an address by its number, aliases resolved, and whether it was read; nothing for -1."""
+def _resolve_number(corpus: Corpus, number: int) -> Iterator[tuple[str, bool]]:
+    """Yield (address, was captured) for a number, aliases resolved; nothing for -1."""
     if corpus.knows(number):
         home = corpus.home(number)
         yield corpus.url(home), bool(corpus.pages_of(home))
 
 
 def _ending_in(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the addresses that end in a path."""
+    """Yield (address, was captured) of the addresses that end in a path."""
     path = text.lstrip("./")
     if "://" in text or len(path) < _SHORTEST_PATH:
         return
@@ -96,11 +98,11 @@ def _ending_in(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
     ends = (end, end + b"index.html") if path.endswith("/") else (end,)
     for number in _holding(corpus.urls, end, _MANY):
         if corpus.urls[number].lower().endswith(ends):
-            yield from _known(corpus, number)
+            yield from _resolve_number(corpus, number)
 
 
-def _titled(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the pages that have a title, in whole or without what their host repeats."""
+def _with_title(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
+    """Yield (address, True) of the pages with this title, whole or without what their host repeats."""
     if len(text) < _SHORTEST_PATH:
         return
     titles, asked = ShortTitles(corpus), text.casefold()
@@ -112,7 +114,7 @@ def _titled(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _with_name(corpus: Corpus, name: str) -> list[str]:
-    """Return some addresses that hold `name`, in capitals or not."""
+    """Return some addresses that contain `name`, ignoring case."""
     if len(name) < 3:
         return []
     found = _holding(corpus.urls, name.encode("utf-8", "replace"), _ENOUGH)
@@ -120,7 +122,7 @@ def _with_name(corpus: Corpus, name: str) -> list[str]:
 
 
 def _holding(strings: RaggedBytes, needle: bytes, most: int) -> Iterator[int]:
-    """Yield some strings that hold a needle, in capitals or not; a very large table is searched in part."""
+    """Yield the numbers of some strings that contain a needle, ignoring case; a huge table is searched in part."""
     table, needle = strings.data[:_SEARCHED].tobytes().lower(), needle.lower()
     at = table.find(needle)
     while at >= 0 and most:
@@ -130,7 +132,7 @@ def _holding(strings: RaggedBytes, needle: bytes, most: int) -> Iterator[int]:
 
 
 def unknown_url_message(corpora: Sequence[Corpus], url: str, path: str | os.PathLike[str] = "") -> str:
-    """Return a sentence that says that `url` is unknown to a collection, in shards at `path`, with what may have been meant.
+    """Return a message that says that a collection does not know `url`, with suggestions.
 
     If it may be any of several pages, these are what the sentence names.
     """

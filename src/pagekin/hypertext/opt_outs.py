@@ -1,4 +1,4 @@
-"""Addresses and hosts that are left out of a collection for good: a list that is kept with it."""
+"""Opt-outs: addresses and hosts that are left out of a collection for good, in a list that is kept with it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,33 +15,33 @@ _MOST_SIZE = 1 << 28
 
 
 class OptOutError(PagekinError, ValueError):
-    """A list of what is to be left out that cannot be read; the message says why."""
+    """A list of opt-outs that cannot be read; the message says why."""
 
 
 @dataclass(frozen=True)
 class OptOuts:
-    """Addresses in canonical form, and hosts, which stand for their subdomains, too."""
+    """Addresses in canonical form, and hosts with all their subdomains."""
 
     addresses: frozenset[str] = frozenset()
     hosts: frozenset[str] = frozenset()
 
     @classmethod
     def named(cls, addresses: Iterable[str] = (), hosts: Iterable[str] = ()) -> "OptOuts":
-        """Return the list of some addresses and hosts; raise an OptOutError for what is no such thing."""
+        """Return opt-outs of addresses and hosts; raise an OptOutError for anything that is neither."""
         return cls(frozenset(map(_address, addresses)), frozenset(map(_host, hosts)))
 
     @classmethod
     def of(cls, entries: Iterable[str]) -> "OptOuts":
-        """Return the list of some entries, each an address or a host, which are told by their form."""
+        """Return opt-outs of some entries; the form of each tells whether it is an address or a host."""
         every = list(entries)
         return cls.named([one for one in every if "://" in one], [one for one in every if "://" not in one])
 
     @classmethod
     def load(cls, file: Path) -> "OptOuts":
-        """Read a list: an address or a host a line; what follows a # at the beginning or after a blank is a remark."""
+        """Read a list with one address or host per line; a # at the start or after a blank begins a comment."""
         try:
             if file.stat().st_size > _MOST_SIZE:
-                raise OptOutError(f"{file} is too large for a list of addresses and hosts")
+                raise OptOutError(f"{file} is too large for a list of addresses and hosts, one on each line")
             lines = file.read_text(encoding="utf-8-sig").splitlines()
         except OSError as error:
             raise OptOutError(f"{file} cannot be read: {error.strerror}") from None
@@ -65,15 +65,15 @@ class OptOuts:
         return bool(self.addresses or self.hosts)
 
     def __contains__(self, address: str) -> bool:
-        """Return whether an address in canonical form is left out, by itself or with its host."""
+        """Return whether an address in canonical form is opted out, by itself or by its host."""
         return address in self.addresses or self._has_host(address.encode().split(b"/", 3)[2])
 
     def as_list(self) -> list[str]:
-        """Return all entries, in order; `of` reads them."""
+        """Return all entries, sorted; `of` reads them back."""
         return [*sorted(self.addresses), *sorted(self.hosts)]
 
     def mark(self, urls: RaggedBytes) -> npt.NDArray[np.bool_]:
-        """Mark the addresses of a sorted table that are left out. Cost: with hosts, a look at each address."""
+        """Mark the opted-out addresses of a sorted table; with hosts, every address is looked at."""
         marked = np.zeros(len(urls), np.bool_)
         found = (urls.find(address.encode()) for address in self.addresses)
         marked[[place for place in found if place >= 0]] = True
@@ -87,7 +87,7 @@ class OptOuts:
         return marked
 
     def _has_host(self, authority: bytes) -> bool:
-        """Return whether the host of an address, as it stands there with name and port, or one above it is left out."""
+        """Return whether the host of an address (with its port), or a parent domain of it, is opted out."""
         name = split_port(authority.decode("utf-8", "replace").rpartition("@")[2])[0].rstrip(".")
         labels = name.split(".")
         return any(".".join(labels[first:]) in self.hosts for first in range(len(labels)))

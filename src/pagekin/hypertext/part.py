@@ -1,4 +1,4 @@
-"""Collect a part of a corpus: what a worker made of some pages, sorted and written to files of its own.
+"""Collect a part of a corpus: the pages that one worker read, sorted and written to files.
 
 Parts use their own numbers for words and URLs, in sorted order; `merge` brings them together.
 """
@@ -66,7 +66,7 @@ PART_FORM = hashlib.blake2b(repr([PAGE_ROW.descr, ANCHOR.descr, PIECES]).encode(
 
 
 def blob_sizes(rows: Array, until: str = "") -> Array:
-    """Return how many bytes the blobs of pages take, or their pieces before `until`."""
+    """Return the number of bytes in the pages' blobs, or in their pieces before `until`."""
     sizes = np.zeros(rows.shape, dtype=np.int64)
     for piece, item_bytes in PIECES.items():
         if piece == until:
@@ -102,7 +102,7 @@ _ANY_CUT = sum(CUTS)
 
 
 class _WaitingPage(NamedTuple):
-    """A page that waits to be read."""
+    """A page in the queue for the next batch."""
 
     item: Page
     url: str
@@ -113,13 +113,13 @@ class _WaitingPage(NamedTuple):
 
 
 class PartBuilder:
-    """A collector of pages that writes them as one part."""
+    """A collector of pages, which writes them as one part."""
 
     def __init__(
         self, reader: Reader, limits: Limits, exclude: Iterable[str] = (), content: Sequence[str] = (),
         obey: Sequence[str] = (),
     ) -> None:  # fmt: skip
-        """Leave out pages whose address matches one of the patterns `exclude`; see `keep_content` for `content`.
+        """Start a part without pages whose address matches a pattern of `exclude`; `content` as in `keep_content`.
 
         What pages ask for that is among `obey`, of `OBEYED`, is done: they are left out, as if they were gone since then.
         """
@@ -141,7 +141,7 @@ class PartBuilder:
         self._rows = [np.zeros(0, dtype=PAGE_ROW)]
         self._words = [np.zeros(0, dtype=np.int32)]
         self._anchors = [np.zeros(0, dtype=ANCHOR)]
-        self._coded: list[tuple[bytes, bytes]] = []
+        self._code: list[tuple[bytes, bytes]] = []
         """Of each page the pieces of its blob before the anchors but for the words, and those after them."""
         self._languages: dict[str, int] = {"": 0}
         self._archives: dict[str, int] = {"": 0}
@@ -151,7 +151,7 @@ class PartBuilder:
         self._compressor = zstandard.ZstdCompressor(level=3)
 
     def take(self, item: Item) -> None:
-        """Add one item of a source."""
+        """Add an item of a source."""
         if isinstance(item, Skip):
             self._skip(item)
             return
@@ -189,7 +189,7 @@ class PartBuilder:
                 self.flush()
 
     def _as_utf8(self, page: Page) -> tuple[bytes, bool]:
-        """Return a page as HTML in UTF-8, and whether some of its bytes were no characters; PdfError for a PDF without text."""
+        """Return (a page as HTML in UTF-8, whether some bytes were not characters); PdfError for a PDF without text."""
         if media_type(page.content_type) == PDF_TYPE:
             return pdf_to_html(page.html, self.limits.pdf_pages, self.limits.page_bytes), False
         return to_utf8(page.html, page.content_type)
@@ -204,15 +204,15 @@ class PartBuilder:
             del self._damaged[EXAMPLES:]
 
     def _url(self, url: str, base: str | None = None) -> str | None:
-        """Return the canonical URL of an address that is not too long: all links of a page may repeat its own."""
+        """Return the canonical URL of an address, unless it is too long: every link of a page may repeat it."""
         return canonical_url(url, base) if len(url) <= self.limits.url_bytes else None
 
     def _link_url(self, number: int, base: str) -> str | None:
-        """Return the URL of a link address; None if the number is that of none, or it leads to no page."""
+        """Return the URL of a link address by its number; None if there is none, or it is not of a page."""
         return canonical_url(self._hrefs.text(number), base) if number >= 0 else None
 
     def flush(self) -> None:
-        """Read the pages that wait."""
+        """Read the waiting pages."""
         if not self._waiting:
             return
         batch = self.reader.lex([page.html for page in self._waiting])
@@ -233,7 +233,7 @@ class PartBuilder:
         self._waiting, self._waiting_bytes = [], 0
 
     def _resolve(self, batch: LexedBatch, bases: list[str]) -> Array:
-        """Resolve the batch's anchors and keep those that lead to a page; return how many each page has."""
+        """Resolve the anchors of a batch, keep those that lead to pages; return the number of anchors per page."""
         ends = batch.rows[:, slots.R_ANCHORS]
         contexts = np.repeat(self.resolver.contexts(bases), np.diff(ends, prepend=0), axis=0)
         lexed = batch.anchors
@@ -248,13 +248,13 @@ class PartBuilder:
         return np.diff(np.concatenate([[0], np.cumsum(kept)])[ends], prepend=0)
 
     def _add_page(self, page: _WaitingPage, base: str, row: list[int], coded: tuple[bytes, bytes, bytes]) -> Any:
-        """Keep what a page's blob consists of; return its `PAGE_ROW`, without what is counted for all pages at once."""
+        """Store the pieces of a page's blob; return its `PAGE_ROW`, without fields that are set batch by batch."""
         marks, text, starts = coded
         frame = self._compressor.compress(len(text).to_bytes(4, "little") + text + starts)
         written = text[max(0, row[slots.R_TITLE0]) : max(0, row[slots.R_TITLE1])].decode("utf-8", "replace")
         body = max(0, row[slots.R_BODY])
         title, snippet = " ".join(written.split()).encode(), _snippet(text, body)
-        self._coded.append((marks, frame + title + snippet))
+        self._code.append((marks, frame + title + snippet))
         flags = row[slots.R_FLAGS] | _CUT_BYTES * page.item.cut | _REPLACED * page.replaced
         if flags & _ANY_CUT:
             self._cut.update(name for flag, name in CUTS.items() if flags & flag)
@@ -266,7 +266,7 @@ class PartBuilder:
         alias = self._link_url(row[slots.R_CANONICAL], base)
         # The declared type is part of what was captured: it may decide how the same bytes read.
         archive, offset, length = page.item.place
-        hashed = hashlib.blake2b(page.item.html, digest_size=8, person=_short(page.item.content_type))
+        hashed = hashlib.blake2b(page.item.html, digest_size=8, person=_shorten_type(page.item.content_type))
         return (
             0, page.item.date, int.from_bytes(hashed.digest(), "little"), min(len(page.item.html), 0xFFFFFFFF),
             self._languages.setdefault(language, len(self._languages)), flags & 255,
@@ -276,7 +276,7 @@ class PartBuilder:
         )  # fmt: skip
 
     def _drop_noindex(self) -> None:
-        """Leave out the pages that ask for it in a meta element, which is known only when they were read."""
+        """Drop the pages with a noindex meta element, which is known only after reading them."""
         rows = np.concatenate(self._rows)
         stays = (rows["flags"] & _NOINDEX) == 0
         for row in rows[~stays]:
@@ -284,17 +284,17 @@ class PartBuilder:
             self._gone.append((int(row["url"]), int(row["url"]), int(row["date"])))
         self._words = [np.concatenate(self._words)[np.repeat(stays, rows["tokens"])]]
         self._anchors = [np.concatenate(self._anchors)[np.repeat(stays, rows["anchors"])]]
-        self._coded = [coded for coded, stay in zip(self._coded, stays.tolist(), strict=True) if stay]
+        self._code = [coded for coded, stay in zip(self._code, stays.tolist(), strict=True) if stay]
         self._rows = [rows[stays]]
 
     def write(self, folder: Path) -> None:
-        """Write the part's files into `folder`, which is made."""
+        """Write the part's files into a new `folder`."""
         self.flush()
         if OBEYED[0] in self._obey:
             self._drop_noindex()
         folder.mkdir()
-        words, word_map = _sorted(*pack_strings([*map(_fold_word, self.reader.word_strings()), _PADDING]))
-        urls, url_map = _sorted(*self.resolver.urls())
+        words, word_map = _sort_strings(*pack_strings([*map(_fold_word, self.reader.word_strings()), _PADDING]))
+        urls, url_map = _sort_strings(*self.resolver.urls())
         tokens = word_map[np.concatenate(self._words)]
         anchors = np.concatenate(self._anchors)
         anchors["target"] = url_map[anchors["target"]]
@@ -307,7 +307,7 @@ class PartBuilder:
         order = np.lexsort((rows["digest"], -rows["date"], rows["url"]))
         with (folder / "blobs").open("wb", buffering=_BLOB_BUFFER) as file:
             for i in order.tolist():
-                marks, texts = self._coded[i]
+                marks, texts = self._code[i]
                 file.write(tokens_of[i].tobytes() + marks + anchors_of[i].tobytes() + texts)
         rows = rows[order]
         rows["blob"] = np.cumsum(blob_sizes(rows)) - blob_sizes(rows)
@@ -340,7 +340,7 @@ def write_tables(
     folder: Path, rows: Array, strings: Mapping[str, tuple[Array, Array]], counts: Mapping[str, Array],
     others: Mapping[str, Array],
 ) -> None:  # fmt: skip
-    """Write the tables of a part: its pages, its words and addresses with how often each is used, and its other records."""
+    """Write the tables of a part: pages, words and addresses with their counts, and other records."""
     np.save(folder / "pages.npy", rows)
     for name, (data, offsets) in strings.items():
         # Not by tofile, whose error on a full disk does not say so. Merging reads ahead.
@@ -352,10 +352,10 @@ def write_tables(
 
 
 def _code_streams(batch: LexedBatch) -> Iterator[tuple[bytes, bytes, bytes]]:
-    """Yield (marks: all gaps, then all kinds; text; word offsets) of each page, as they are stored."""
+    """Yield (marks: all gaps, then all kinds; text; word offsets) of each page, in stored form."""
     text = batch.text.tobytes()
-    starts, _, start_ends = _coded(batch.words, 32, batch.rows[:, slots.R_TOKENS], with_kinds=False)
-    gaps, kinds, mark_ends = _coded(batch.events, 8, batch.rows[:, slots.R_EVENTS], with_kinds=True)
+    starts, _, start_ends = _code(batch.words, 32, batch.rows[:, slots.R_TOKENS], with_kinds=False)
+    gaps, kinds, mark_ends = _code(batch.events, 8, batch.rows[:, slots.R_EVENTS], with_kinds=True)
     text_ends = [0, *batch.rows[:, slots.R_TEXT].tolist()]
     for page in range(len(batch.rows)):
         marks = slice(mark_ends[page], mark_ends[page + 1])
@@ -366,8 +366,8 @@ def _code_streams(batch: LexedBatch) -> Iterator[tuple[bytes, bytes, bytes]]:
         )
 
 
-def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[bytes, bytes, list[int]]:
-    """Return (gaps, kinds, where each page's end, from 0) of the positions that `values` hold (see `code_gaps`)."""
+def _code(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[bytes, bytes, list[int]]:
+    """Return (gaps, kinds, the end of each page in them, from 0) of the positions in `values` (see `code_gaps`)."""
     room = len(values) + len(values) // 4 + 256
     page_ends = np.empty(len(ends), dtype=np.int64)
     while True:
@@ -379,8 +379,8 @@ def _coded(values: Array, shift: int, ends: Array, with_kinds: bool) -> tuple[by
 
 
 @lru_cache(maxsize=64)
-def _short(content_type: str) -> bytes:
-    """Return a Content-Type as the sixteen bytes that a hash may be personalised with."""
+def _shorten_type(content_type: str) -> bytes:
+    """Return a Content-Type in sixteen bytes, for the personalisation of a hash."""
     return hashlib.blake2b(content_type.encode("utf-8", "replace"), digest_size=16).digest()
 
 
@@ -388,8 +388,8 @@ def _fold_word(word: bytes) -> bytes:
     return word if word.isascii() else fold_case(word.decode("utf-8", "replace")).encode("utf-8", "replace")
 
 
-def _sorted(data: Array, bounds: Array) -> tuple[tuple[Array, Array], Array]:
-    """Return ((the distinct strings in order as data and offsets), the place of each input string among them).
+def _sort_strings(data: Array, bounds: Array) -> tuple[tuple[Array, Array], Array]:
+    """Return ((the distinct strings, sorted, as data and offsets), the place of each input string among them).
 
     The last input string is none: it stands for bytes that the kernels may read ahead.
     """

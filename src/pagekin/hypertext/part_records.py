@@ -1,4 +1,4 @@
-"""Parts as records: read and written whole, and divided by ranges of addresses.
+"""Parts as records in memory: read, written, and divided by ranges of addresses.
 
 A part is what one process made of some pages (see `part`), so it fits into memory. A part that was divided is several parts:
 each page, redirect, revisit and answer that a page is gone goes with its address, and what links to it stays where the link is.
@@ -26,7 +26,7 @@ _LARGEST = ("longest_page", "longest_anchor")
 
 
 class Part(NamedTuple):
-    """The files of a part."""
+    """The files of a part, in memory."""
 
     about: npt.NDArray[np.uint8]
     """What it says of itself, as JSON."""
@@ -42,7 +42,7 @@ class Part(NamedTuple):
     others: Records
 
     def facts(self) -> dict[str, Any]:
-        """Return what it says of itself."""
+        """Return the facts of the part."""
         facts: dict[str, Any] = json.loads(self.about.tobytes())
         return facts
 
@@ -67,7 +67,7 @@ def read_part(folder: Path) -> Part:
 
 
 def write_part(part: Part, folder: Path) -> Path:
-    """Write the files of a part into a folder, which is made; return it."""
+    """Write the files of a part into a new folder; return the folder."""
     folder.mkdir()
     (folder / "blobs").write_bytes(part.blobs.data)
     strings = {name: (some.data, some.offsets) for name, some in (("words", part.words), ("urls", part.urls))}
@@ -79,7 +79,7 @@ def write_part(part: Part, folder: Path) -> Path:
 
 
 def names_part(addresses: Names, about: Mapping[str, Any]) -> Part:
-    """Return a part without pages that names some addresses, which stand in order."""
+    """Return a part that holds no pages, only the given sorted addresses."""
     part = Part(
         np.zeros(0, np.uint8), np.zeros(0, PAGE_ROW), np.zeros(0, np.uint8), Names.of([]), addresses,
         np.zeros(0, np.uint64), np.zeros(len(addresses.offsets) - 1, np.uint64),
@@ -89,7 +89,7 @@ def names_part(addresses: Names, about: Mapping[str, Any]) -> Part:
 
 
 def take_records(part: Part, pages: Array, others: Records, unlinked: npt.NDArray[np.bool_] | None = None) -> Part:
-    """Return a part of some pages and other records of another; links to the addresses that `unlinked` marks are left out.
+    """Return a part with some records of another, without links to the addresses that `unlinked` marks.
 
     Words and addresses are numbered anew, those that nothing names are forgotten. Facts that are not counted from the pages
     that are left stay as they were.
@@ -126,7 +126,7 @@ def take_records(part: Part, pages: Array, others: Records, unlinked: npt.NDArra
 
 
 def divide_part(part: Part, first_addresses: Sequence[bytes]) -> list[Part]:
-    """Divide a part by ranges of addresses: `first_addresses` are the least of all ranges but the first.
+    """Divide a part by address; `first_addresses` are the first addresses of all ranges after the first.
 
     What a part counts besides its pages, such as skipped records, goes with the first range.
     """
@@ -148,7 +148,7 @@ def divide_part(part: Part, first_addresses: Sequence[bytes]) -> list[Part]:
 
 
 def sum_abouts(abouts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Add up what parts say of themselves: sums, the longest, all languages and archives, the first of the damaged records.
+    """Add up the facts of parts: sums, maxima, all languages and archives, the first damaged records.
 
     The result is of the same kind, so sums can be added up again, in any order.
     """
@@ -163,7 +163,7 @@ def sum_abouts(abouts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 
 class _Blob(NamedTuple):
-    """What a part holds of a page, its pieces between words and anchors, and after these, as bytes."""
+    """A page's blob in four pieces; `texts` is everything after the anchors."""
 
     tokens: Array
     marks: bytes
@@ -189,12 +189,12 @@ def _read_blobs(blobs: npt.NDArray[np.uint8], rows: Array) -> list[_Blob]:
 
 
 def _choose(names: Names, places: Array) -> Names:
-    """Return the strings at some places."""
+    """Return the strings at the given places."""
     return Names(*RaggedBytes(*names).take(places))
 
 
 def _count_pages(about: dict[str, Any], rows: Array, anchors: Array) -> dict[str, Any]:
-    """Return what a part says of itself when these pages are left; their languages and archives are numbered anew."""
+    """Return the facts of a part when only these pages are left; languages and archives are renumbered."""
     spoken, archives = (sorted({0, *rows[name].tolist()}) for name in ("language", "archive"))  # 0, '', is always there
     rows["language"] = np.searchsorted(spoken, rows["language"])
     rows["archive"] = np.searchsorted(archives, rows["archive"])

@@ -14,13 +14,13 @@ class PdfError(ValueError):
 
 
 def require_pdf_reader() -> None:
-    """Raise a SourceError that says what to install, if PDFs cannot be read here."""
+    """Raise a SourceError that says what to install, if PDF files cannot be read here."""
     if find_spec("pypdf") is None:
         raise SourceError("the limit pdf_pages needs pypdf to read PDFs: pip install pypdf")
 
 
 def pdf_to_html(data: bytes, most_pages: int, most_bytes: int) -> bytes:
-    """Return the title and the text of a PDF's first pages as HTML in UTF-8, of at most about so many bytes.
+    """Return the title and the text of a PDF's first pages as HTML in UTF-8, up to about this many bytes.
 
     Raise a PdfError if it is damaged, asks for a password, or has no text, as scanned ones do.
     """
@@ -50,14 +50,14 @@ def pdf_to_html(data: bytes, most_pages: int, most_bytes: int) -> bytes:
 
 
 def _title(reader: object) -> str:
-    """Return the title that a PDF says it has; '' if it says none that can be read."""
+    """Return the title in a PDF's metadata; '' if there is none that can be read."""
     with contextlib.suppress(Exception):
         return str(reader.metadata.title or "").strip()  # type: ignore[attr-defined]
     return ""
 
 
 def _as_html(title: str, pages: list[str]) -> bytes:
-    """Return pages of text as HTML: an empty line ends a paragraph. Without a title, the first line stands for it."""
+    """Return pages of text as HTML; an empty line ends a paragraph. Without a title, the first line is the title."""
     title = title or pages[0].partition("\n")[0][:200]
     paragraphs = [
         f"<p>{html.escape(one)}</p>" for page in pages for one in page.replace("\r", "").split("\n\n") if one.strip()

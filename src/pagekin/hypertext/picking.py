@@ -1,4 +1,4 @@
-"""Pick the records of some addresses from parts: what an update needs of old pages that it touches."""
+"""Pick the records of some addresses from parts, for updates that touch old pages."""
 
 from collections.abc import Collection, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ _NOT_PICKED = "not picked"
 
 
 class RecordedNames(NamedTuple):
-    """The addresses that the records of some parts are of."""
+    """The addresses that have records in some parts."""
 
     changed: frozenset[bytes]
     """Those with a page, a redirect, a revisit of another address, or an answer that there is no such page."""
@@ -28,7 +28,7 @@ class RecordedNames(NamedTuple):
 
 
 def recorded_names(parts: Sequence[Path]) -> RecordedNames:
-    """Return the addresses that the records of parts are of. Cost: reading their tables."""
+    """Return the addresses that have records in some parts, by reading the parts' tables."""
     changed, seen_again, claimed = set[bytes](), set[bytes](), set[bytes]()
     leads = set[tuple[bytes, bytes]]()
     for part in parts:
@@ -45,7 +45,7 @@ def recorded_names(parts: Sequence[Path]) -> RecordedNames:
 
 
 def named_in_parts(parts: Sequence[Path], addresses: Collection[bytes]) -> set[bytes]:
-    """Return those of some addresses that any record or link of parts names."""
+    """Return those of some addresses that a record or a link in the parts names."""
     known = set[bytes]()
     for part in parts:
         urls = read_strings(part, "urls")
@@ -57,7 +57,7 @@ def named_in_parts(parts: Sequence[Path], addresses: Collection[bytes]) -> set[b
 def pick_records(
     parts: Sequence[Path], addresses: Sequence[bytes], without_claim: Collection[bytes], folder: Path
 ) -> list[Path]:
-    """Write parts with the records of some addresses alone, in `folder`; return those that hold some.
+    """Write parts with only the records of some addresses, in `folder`; return those that are not empty.
 
     Pages of the addresses `without_claim` name no canonical address: that they did was not believed. Cost: the tables of all
     parts, and the pages that are picked.
@@ -82,6 +82,6 @@ def _mark(urls: RaggedBytes, addresses: Collection[bytes]) -> npt.NDArray[np.boo
 
 
 def _has_records(part: Path, wanted: npt.NDArray[np.bool_]) -> bool:
-    """Return whether a part has records of the addresses that are marked, and not only links to them."""
+    """Return whether a part has records, not only links, of the marked addresses."""
     tables = (np.load(part / f"{name}.npy")[:, 0] for name in Records._fields)
     return any(bool(wanted[numbers].any()) for numbers in (np.load(part / "pages.npy")["url"], *tables))

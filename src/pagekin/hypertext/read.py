@@ -1,4 +1,4 @@
-"""Read sources into a corpus: units go to workers, their parts to one collection."""
+"""Read sources into a corpus: workers read units into parts, which are merged into one collection."""
 
 import contextlib
 import secrets
@@ -50,16 +50,16 @@ Note = Callable[[str], None]
 
 
 def no_note(_text: str) -> None:
-    """Tell nobody."""
+    """Ignore a note."""
 
 
 class DamagedInputError(SourceError):
-    """Damaged input under `strict`."""
+    """Damaged input while `strict` is on."""
 
 
 @dataclass(frozen=True)
 class UnitsRead:
-    """What a process has read of some units that follow one another: parts, and how far they go."""
+    """The parts that a process made of neighbouring units, and how far they go."""
 
     parts: tuple[tuple[Path, dict[int, int]], ...]
     """Each part, and how many items of units, by their places among these, are in parts once it is written."""
@@ -69,7 +69,7 @@ class UnitsRead:
 
 @dataclass
 class ReadPlan:
-    """What to read and how."""
+    """The sources to read, and how to read them."""
 
     sources: list[str]
     out: Path
@@ -113,7 +113,7 @@ class ReadPlan:
 
     @property
     def reading_processes(self) -> int:
-        """Return how many processes read: as many as are asked for, and have memory for the largest page."""
+        """Return how many processes read: as many as asked for, as far as memory allows."""
         if not self.memory.limit:
             return self.workers
         each = WORKER_BYTES + PAGE_BYTES * self.limits.page_bytes
@@ -122,7 +122,7 @@ class ReadPlan:
 
 @dataclass
 class ReadReport:
-    """How a read went."""
+    """The result of reading."""
 
     facts: dict[str, Any]
     units: int = 0
@@ -139,7 +139,7 @@ class ReadReport:
 
 
 def read_sources(plan: ReadPlan, progress: Progress = no_progress, note: Note = no_note) -> ReadReport:
-    """Read all sources into the collection `plan.out`, all or nothing; `note` is told if an earlier run is resumed."""
+    """Read all sources into the collection `plan.out`, all or nothing; tell `note` if an earlier run is resumed."""
     with KinWriter(plan.out, "pagekin read", plan.memory) as writer:
         report = read_sources_into(writer, plan, progress, note)
         started = time.perf_counter()
@@ -151,7 +151,7 @@ def read_sources(plan: ReadPlan, progress: Progress = no_progress, note: Note = 
 def read_sources_into(
     writer: KinWriter, plan: ReadPlan, progress: Progress = no_progress, note: Note = no_note
 ) -> ReadReport:
-    """Write the corpus of all sources by `writer`, which commits it; return the report, with the facts to commit.
+    """Write the corpus of all sources with `writer`, which the caller commits; return the report with the facts.
 
     What a run that was stopped has read of the same sources by the same settings is not read again; `note` is told so.
     Addresses that the collection so far leaves out are left out of the new one, too.
@@ -168,7 +168,7 @@ def read_sources_into(
 def gather_parts(
     writer: KinWriter, plan: ReadPlan, report: ReadReport, progress: Progress = no_progress, note: Note = no_note
 ) -> PartsToMerge:
-    """Read the sources of a plan; return the parts that a corpus is to be merged from, which the writer keeps if so planned."""
+    """Read the sources of a plan; return the parts to merge, which the writer keeps if the plan says so."""
     units, parts = read_parts(writer, plan, report, progress, note)
     started = time.perf_counter()
     merged = keep_parts(
@@ -181,7 +181,7 @@ def gather_parts(
 
 
 def reading_settings(plan: ReadPlan, sources: Sequence[str]) -> dict[str, Any]:
-    """Return the facts that say how sources were read, alike in a collection and its shards."""
+    """Return the facts about the settings of reading, equal in a collection and its shards."""
     return {
         "parser": plan.parser,
         "limits": asdict(plan.limits),
@@ -195,27 +195,27 @@ def reading_settings(plan: ReadPlan, sources: Sequence[str]) -> dict[str, Any]:
 
 
 def describe_reading(plan: ReadPlan, sources: Sequence[str], facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the facts about a corpus with those about its reading; refuse one of damaged input, as the plan says."""
+    """Return the facts about a corpus and its reading; refuse damaged input if the plan says so."""
     refuse_damage(facts, plan.strict)
     # Nothing in reading is left to chance; later stages note their seeds here.
     return {**facts, **reading_settings(plan, sources), "seeds": {}}
 
 
 def refuse_damage(facts: Mapping[str, Any], strict: bool) -> None:
-    """Refuse input of which no page could be read or, if `strict`, that is damaged anywhere."""
+    """Raise an error if no page could be read or, with `strict`, if any input is damaged."""
     examples = "\n  ".join(facts["damaged_examples"])
     if strict and facts["damaged"]:
-        raise DamagedInputError(f"{facts['damaged']:,} damaged records, and --strict was given:\n  {examples}")
+        raise DamagedInputError(f"{facts['damaged']:,} damaged records; leave out --strict to skip them:\n  {examples}")
     if facts["damaged"] and not facts["html_records"]:
-        raise DamagedInputError(f"No page could be read:\n  {examples}")
+        raise DamagedInputError(f"No page could be read. Check that the files are complete:\n  {examples}")
 
 
 def read_parts(
     writer: KinWriter, plan: ReadPlan, report: ReadReport, progress: Progress = no_progress, note: Note = no_note
 ) -> tuple[list[Unit], list[Path]]:
-    """Read the sources of a plan into parts, which stay where they are until the writer commits; return units and parts."""
+    """Read the sources of a plan into parts, which stay until the writer commits; return (units, parts)."""
     if plan.parser not in PARSERS:
-        raise ValueError(f"unknown parser {plan.parser}")
+        raise ValueError(f"there is no parser '{plan.parser}'; choose fast or strict")
     if plan.limits.pdf_pages:
         require_pdf_reader()
     units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
@@ -240,14 +240,14 @@ def read_parts(
 
 
 def units_key(plan: ReadPlan, units: Sequence[Unit]) -> str:
-    """Return a digest of units, the settings by which they are read, and the code that reads: parts of the same key are alike."""
+    """Return a digest of units, settings and the code that reads; parts with the same key are equal."""
     return reading_key(
         units, [plan.parser, asdict(plan.limits), sorted(set(plan.exclude)), plan.content, sorted(set(plan.obey))]
     )
 
 
 def _note_read_elsewhere(plan: ReadPlan, journal: Journal) -> None:
-    """Note in the journal what other machines have read."""
+    """Note in the journal what other machines read."""
     first = 0
     for read in plan.read_elsewhere:
         for part, items in read.parts:
@@ -260,7 +260,7 @@ def _note_read_elsewhere(plan: ReadPlan, journal: Journal) -> None:
 
 
 def misplaced_files(units: list[Unit], stops: dict[int, int]) -> set[str]:
-    """Return the files with a unit that did not stop where the next one began, if that continues it."""
+    """Return the files in which a unit did not stop where the next unit begins."""
     return {
         unit.path
         for i, (unit, after) in enumerate(pairwise(units))
@@ -269,7 +269,7 @@ def misplaced_files(units: list[Unit], stops: dict[int, int]) -> set[str]:
 
 
 def _unsplit(units: list[Unit], whole: set[str]) -> list[Unit]:
-    """Return the units with each file of `whole` in one piece."""
+    """Return the units, with each file of `whole` in one unit."""
     ends = {unit.path: unit.end for unit in units}
     return [
         Unit(unit.kind, unit.path, 0, ends[unit.path]) if unit.path in whole else unit
@@ -279,7 +279,7 @@ def _unsplit(units: list[Unit], whole: set[str]) -> list[Unit]:
 
 
 def make_reader(parser: str, limits: Limits, batch_bytes: int | None = None) -> Reader:
-    """Return a reader of pages: 'fast' or 'strict'; for batches of about so many bytes, if that is known."""
+    """Return a 'fast' or 'strict' reader of pages, for batches of about this many bytes if given."""
     if parser == "strict":
         from pagekin.hypertext.strict import StrictLexer
 
@@ -290,14 +290,14 @@ def make_reader(parser: str, limits: Limits, batch_bytes: int | None = None) -> 
 
 
 def warm_up(parser: str, limits: Limits) -> None:
-    """Load what reading needs; the first time, compile it."""
+    """Load what reading needs; compile it the first time."""
     builder = PartBuilder(make_reader(parser, limits, 1 << 16), limits)
     builder.take(Page("http://warm.example/", b"<title>warm</title><p><a href=up>up</a>"))
     builder.flush()
 
 
 class _PartWriter:
-    """One worker's parts: pages are added unit by unit, and written when there are enough."""
+    """Writes one worker's parts: adds pages unit by unit, and starts a new part when there are enough."""
 
     def __init__(
         self,
@@ -320,7 +320,7 @@ class _PartWriter:
 
     @property
     def _builder(self) -> PartBuilder:
-        """Return the part that pages are added to; it takes memory from the first one on."""
+        """Return the current part; it takes memory from the first page on."""
         if self._begun is None:
             plan = self.plan
             reader = make_reader(plan.parser, plan.limits)
@@ -328,7 +328,7 @@ class _PartWriter:
         return self._begun
 
     def read(self, task: Task) -> tuple[int, int]:
-        """Read one unit, or what is missing of it; return (where it stopped, if its source can tell, how many items it has)."""
+        """Read a unit or the rest of it; return (the offset where it stopped, if known; its number of items)."""
         stop, number = -1, 0
         self._begin_source(source_key(task.unit))
         if task.careful:
@@ -354,14 +354,14 @@ class _PartWriter:
         return stop, number
 
     def _begin_source(self, source: str) -> None:
-        """Begin a source, with a new part if this or the one before may once be read again in its own place."""
+        """Begin a source; begin a new part if this source or the last one may be replaced later."""
         others = self._builder.sources - {source}
         if others and any(map(is_renewable, {source, *others})):
             self.finish()
         self._source = source
 
     def _take(self, task: Task, number: int, item: Item) -> None:
-        """Add an item of a unit to the part."""
+        """Add an item to the part."""
         if isinstance(item, Page) and len(item.html) >= HUGE_PAGE and self._builder.tokens >= PART_TOKENS // 8:
             self.finish()
         self._clock.start(number, taking=True)
@@ -374,13 +374,13 @@ class _PartWriter:
             self.finish()
 
     def _too_slow(self, task: Task, url: str) -> Skip:
-        """Return the skip of a page that took too long, or of the rest of a unit."""
+        """Return the skip for a page, or the rest of a unit, that took too long."""
         seconds = f"more than {self.plan.limits.page_seconds:g} s of processor time"
         what = f"{seconds} to read it" if url else f"{seconds} to get the next record; nothing after it was read"
         return Skip(TOO_SLOW, task.unit.where, url=url, detail=what, html=bool(url))
 
     def _flush(self) -> None:
-        """Read the pages that wait."""
+        """Read the waiting pages."""
         self._clock.start(-1, taking=False)
         self._builder.flush()
         self._clock.stop()
@@ -402,7 +402,7 @@ class _PartWriter:
 def _read(
     plan: ReadPlan, units: list[Unit], journal: Journal, folder: Path, report: ReadReport, progress: Progress
 ) -> None:
-    """Read all units that are not in written parts yet."""
+    """Read all units that are not yet in written parts."""
     tasks = [Task(place, unit, journal.items(place)) for place, unit in enumerate(units) if not journal.is_read(place)]
     if not tasks:
         return
@@ -424,7 +424,7 @@ def _read(
 
 
 def _takes_little(units: list[Unit], folders: bool) -> bool:
-    """Return whether no page of units can take long: the demo web is our own, and small plain files hold little to read."""
+    """Return whether every page is quick to read: those of the demo web and of small plain files."""
     if all(unit.kind == "demo" for unit in units):
         return True
     if not folders or [unit.kind for unit in units] != ["folder"]:
@@ -436,7 +436,7 @@ def _takes_little(units: list[Unit], folders: bool) -> bool:
 
 
 def _read_here(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path) -> Generator[int, None, None]:
-    """Read units in this process; yield -1 when it begins, and the place of each that was read to its end."""
+    """Read units in this process; yield -1 at the start, then the place of each finished unit."""
     warm_up(plan.parser, plan.limits)
     yield -1
     writer = _PartWriter(plan, folder, f"{journal.run}-0", journal.note_part)
@@ -447,7 +447,7 @@ def _read_here(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path
 
 
 def read_units(plan: ReadPlan, units: Sequence[Unit], folder: Path) -> UnitsRead:
-    """Read units in this process, into parts in a folder, for a merge elsewhere."""
+    """Read units into parts in a folder, in this process, for a merge elsewhere."""
     parts: list[tuple[Path, dict[int, int]]] = []
     warm_up(plan.parser, plan.limits)
     writer = _PartWriter(
@@ -459,7 +459,7 @@ def read_units(plan: ReadPlan, units: Sequence[Unit], folder: Path) -> UnitsRead
 
 
 def _work(plan: ReadPlan, folder: Path, run: str, connection: Connection, clock: Clock, name: str) -> None:
-    """Read what the parent process sends, in a process of its own; `WorkerPool` knows the messages."""
+    """Read the tasks that the parent process sends (see `WorkerPool` for the messages)."""
     use_memory_tightly()
     warm_up(plan.parser, plan.limits)
     writer = _PartWriter(
@@ -475,7 +475,7 @@ def _work(plan: ReadPlan, folder: Path, run: str, connection: Connection, clock:
 
 
 def _read_in_processes(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path) -> Generator[int, None, None]:
-    """Read units in several processes, the largest first; raise WorkerError if one of them failed or died."""
+    """Read units in several processes, the largest first; raise a WorkerError if one fails."""
     count = min(plan.reading_processes, len(tasks))
     compile_missing()  # here, where somebody may watch, and not in each process
     pool = WorkerPool(count, plan.limits.page_seconds, _work, (plan, folder, journal.run), journal)
@@ -488,5 +488,5 @@ def _read_in_processes(plan: ReadPlan, tasks: list[Task], journal: Journal, fold
 
 
 def default_workers() -> int:
-    """Return as many workers as this process may use cores."""
+    """Return the number of cores that this process may use."""
     return core_count()

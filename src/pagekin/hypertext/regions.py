@@ -1,4 +1,4 @@
-"""Find the regions of a page: its content, what its site leaves out of searches, and the places that Pagekin wrote itself.
+"""Find the regions of a page: its content, what its site excludes from search, and blocks that Pagekin wrote.
 
 Regions are spans of bytes. A page is parsed as if each byte were a character, so that spans hold in every encoding that has ASCII
 at its places; markup is ASCII in all of these.
@@ -29,12 +29,12 @@ _HEAD = "head > title, head > meta, head > link, head > base"
 
 
 def mark_place(content: bytes) -> bytes:
-    """Return content as a marked place of a page. The mark holds a digest, so that nothing of others is taken for ours."""
+    """Return content as a marked block of a page, with a digest, so that no other text is taken for ours."""
     return _OPEN.format(_digest(content)).encode() + content + _CLOSE
 
 
 def marked_places(html: bytes) -> list[Span]:
-    """Return the marked places of a page that are as Pagekin wrote them. Cost: a pass over the page, whatever it holds."""
+    """Return the marked blocks of a page that are unchanged since Pagekin wrote them; one pass over the page."""
     places, at = [], 0
     while (close := html.find(_CLOSE, at)) >= 0:
         opening = _OPENING.match(html, max(html.rfind(b"<!--pagekin ", at, close), 0))
@@ -45,12 +45,12 @@ def marked_places(html: bytes) -> list[Span]:
 
 
 def remove_marked(html: bytes) -> bytes:
-    """Return a page without its marked places."""
+    """Return a page without its marked blocks."""
     return without(html, marked_places(html))
 
 
 def has_foreign_mark(html: bytes) -> bool:
-    """Return whether something in a page looks like a mark of ours, but is not as we wrote it."""
+    """Return whether a page has something like a mark of ours that we did not write."""
     return bool(_ANY_MARK.search(remove_marked(html)))
 
 
@@ -78,7 +78,7 @@ class Regions:
 
 
 def check_selector(selector: str) -> None:
-    """Raise a ValueError unless a text is a CSS selector."""
+    """Raise a ValueError if a text is not a CSS selector."""
     try:
         parse("").select(selector)
     except SelectorSyntaxError as error:
@@ -86,7 +86,7 @@ def check_selector(selector: str) -> None:
 
 
 def find_regions(html: bytes, selectors: Iterable[str]) -> Regions:
-    """Return the regions of a page; the content is what the first of `selectors` finds that the page has."""
+    """Return the regions of a page; its content is the first match of the first of `selectors` that has one."""
     skipped = len(_BOM) if html.startswith(_BOM) else 0
     text = html[skipped:].decode("latin-1")
     place = _Places(text, skipped)
@@ -106,7 +106,7 @@ def find_regions(html: bytes, selectors: Iterable[str]) -> Regions:
 
 
 def keep_content(html: bytes, selectors: Sequence[str] = ()) -> bytes:
-    """Return a page with what a reader is to see of it: its content, its head, and none of what is to be ignored.
+    """Return a page with only its head and content, without ignored regions.
 
     Without selectors, or where none finds anything, the content is what the site marked as such, or all. Places that Pagekin
     wrote are always left out.
@@ -122,12 +122,12 @@ def keep_content(html: bytes, selectors: Sequence[str] = ()) -> bytes:
 
 
 def without(html: bytes, spans: Iterable[Span]) -> bytes:
-    """Return a page without some spans, which rise and do not overlap."""
+    """Return a page without some spans, which are sorted and do not overlap."""
     return _cut(html, (0, len(html)), spans)
 
 
 def _cut(html: bytes, span: Span, holes: Iterable[Span]) -> bytes:
-    """Return a span of a page without some holes, which rise and do not overlap."""
+    """Return a span of a page without some holes, which are sorted and do not overlap."""
     pieces, (at, end) = [], span
     for low, high in holes:
         if high <= at or low >= end:
@@ -138,7 +138,7 @@ def _cut(html: bytes, span: Span, holes: Iterable[Span]) -> bytes:
 
 
 def _union(spans: Iterable[Span]) -> tuple[Span, ...]:
-    """Return spans in their order, those that overlap as one."""
+    """Return spans in order, overlapping ones joined."""
     joined: list[Span] = []
     for start, end in sorted(spans):
         if joined and start <= joined[-1][1]:
@@ -149,10 +149,10 @@ def _union(spans: Iterable[Span]) -> tuple[Span, ...]:
 
 
 class _Places:
-    """Where the elements of a tree stand in the bytes of their page."""
+    """Finds where the elements of a tree stand in the bytes of their page."""
 
     def __init__(self, text: str, skipped: int) -> None:
-        """Take the text that was parsed, and how many bytes of the page stand before it."""
+        """Take the parsed text, and the number of bytes before it in the page."""
         # The parser counts \r\n as one character.
         self._pairs = [found.start() - number for number, found in enumerate(re.finditer("\r\n", text))]
         self._skipped = skipped
@@ -161,7 +161,7 @@ class _Places:
         return offset + bisect_left(self._pairs, offset) + self._skipped
 
     def start(self, node: Any) -> Span | None:
-        """Return where the start tag of an element stands; None if the parser added the element."""
+        """Return the position of an element's start tag; None if the parser added the element."""
         where = node.source_location
         return (
             None
@@ -170,17 +170,17 @@ class _Places:
         )
 
     def end(self, node: Any) -> int:
-        """Return where the end tag of an element begins; -1 if it has none."""
+        """Return the position of an element's end tag; -1 if there is none."""
         where = node.source_location
         return -1 if where is None or where.end_tag is None else self._byte(where.end_tag.start_offset)
 
     def inside(self, node: Any, last: int) -> Span | None:
-        """Return the span between the tags of an element, up to `last` if it is never closed."""
+        """Return the span between an element's tags, up to `last` if it is never closed."""
         start, end = self.start(node), self.end(node)
         return (start[1], end if end >= 0 else max(last, start[1])) if start else None
 
     def outside(self, node: Any, last: int) -> Span | None:
-        """Return the span of an element with its tags; one that is never closed goes up to `last`, or is its start tag alone."""
+        """Return the span of an element with its tags; if it is never closed, up to `last`, or only the start tag."""
         start, where = self.start(node), node.source_location
         if start is None:
             return None

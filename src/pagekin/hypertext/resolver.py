@@ -17,7 +17,7 @@ _NO_PAGE = -1
 
 
 class Resolver:
-    """A resolver of link addresses against the pages they stand on; each distinct case is resolved once."""
+    """Resolves link addresses against the pages they stand on, each distinct case once."""
 
     def __init__(self) -> None:
         self._urls: dict[str, int] = {}
@@ -29,7 +29,7 @@ class Resolver:
 
     @property
     def resolved(self) -> int:
-        """Return how many distinct cases were resolved; each takes some hundred bytes."""
+        """Return the number of distinct cases so far; each takes some hundred bytes."""
         return len(self._known)
 
     def number(self, url: str) -> int:
@@ -37,11 +37,11 @@ class Resolver:
         return self._urls.setdefault(url, len(self._urls))
 
     def urls(self) -> tuple[Array, Array]:
-        """Return (data, bounds) of canonical URLs, by number; a last one is only room that the kernels may read."""
+        """Return (data, bounds) of all canonical URLs, by number; kernels may read past the last one."""
         return pack_strings([*map(str.encode, self._urls), bytes(AHEAD)])
 
     def contexts(self, bases: list[str]) -> npt.NDArray[np.int64]:
-        """Return (bases, 5): the contexts that addresses on a page of each base are resolved in, by what they are relative to."""
+        """Return (bases, 5): for each base, the contexts in which kinds of relative addresses are resolved."""
         contexts = np.zeros((len(bases), 5), dtype=np.int64)
         for row, base in zip(contexts, bases, strict=True):
             path = base.partition("?")[0]
@@ -55,7 +55,7 @@ class Resolver:
     def resolve(
         self, hrefs: RaggedBytes, used: npt.NDArray[np.int64], contexts: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.int64]:
-        """Return the URL number of each used address, -1 where it is no http(s) one.
+        """Return the URL number of each used address; -1 if it is not http(s).
 
         `used` holds places in `hrefs`, which are all addresses so far; `contexts` one row of `contexts()` each.
         """
@@ -69,7 +69,7 @@ class Resolver:
         return answers
 
     def _answer(self, hrefs: RaggedBytes, case: int) -> int:
-        """Return the URL number for a case: the number of an address | that of its context << 32."""
+        """Return the URL number for a case: address number | context number << 32."""
         if case not in self._known:
             href, context = case & 0xFFFFFFFF, case >> 32
             kind, url = self._kinds[href], None

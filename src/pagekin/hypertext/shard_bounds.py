@@ -1,4 +1,4 @@
-"""Choose where shards begin from sums over ranges of addresses: the places that `cut_pages` chooses when it has all pages.
+"""Choose where shards begin from sums over ranges of addresses; shards have about equal numbers of words.
 
 Work rises from page to page. Each shard but the first begins at the first address before which there is as much work as its
 share asks for.
@@ -10,15 +10,26 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext.choosing import Chosen
+from pagekin.hypertext.choosing import ChosenPages
 from pagekin.store import Array, Names
 
 PAGE_WORK = 64
 """The work of a page, in words, besides its words."""
 
 
+class Cut(NamedTuple):
+    """A range of a collection's pages and addresses, as they are numbered in the whole."""
+
+    first_page: int
+    last_page: int
+    """Beyond the last page."""
+    first_url: int
+    last_url: int
+    """Beyond the last address."""
+
+
 class RangeSize(NamedTuple):
-    """The pages of a range of addresses, and the work that they are."""
+    """The number of pages in a range of addresses, and their work."""
 
     pages: npt.NDArray[np.int64]
     """()"""
@@ -27,7 +38,7 @@ class RangeSize(NamedTuple):
 
 
 class Starts(NamedTuple):
-    """Addresses at which shards may begin, in order."""
+    """Addresses at which shards may begin, sorted."""
 
     work: npt.NDArray[np.int64]
     """(addresses): the work before each in the whole."""
@@ -37,13 +48,13 @@ class Starts(NamedTuple):
 
 
 class ClosedRanges(NamedTuple):
-    """Ranges of addresses, in order, that no shard may part: none begins after the first address of one, up to its last."""
+    """Sorted ranges of addresses that no shard may divide."""
 
     firsts: Names
     lasts: Names
 
     def hold(self, addresses: Array) -> npt.NDArray[np.bool_]:
-        """Return at which addresses no shard may begin."""
+        """Mark the addresses at which no shard may begin."""
         firsts, lasts = self.firsts.array(), self.lasts.array()
         if not len(firsts):
             return np.zeros(len(addresses), np.bool_)
@@ -52,7 +63,7 @@ class ClosedRanges(NamedTuple):
 
 
 def close_ranges(pairs: Iterable[tuple[bytes, bytes]]) -> ClosedRanges:
-    """Close ranges of addresses, given the first and the last address of each."""
+    """Return the closed ranges between pairs of first and last addresses; overlapping ones are joined."""
     joined: list[tuple[bytes, bytes]] = []
     for first, last in sorted(pairs):
         if joined and first <= joined[-1][1]:
@@ -62,28 +73,28 @@ def close_ranges(pairs: Iterable[tuple[bytes, bytes]]) -> ClosedRanges:
     return ClosedRanges(Names.of(first for first, _last in joined), Names.of(last for _first, last in joined))
 
 
-def measure_chosen(chosen: Chosen) -> RangeSize:
-    """Return the size of a range."""
+def measure_chosen(chosen: ChosenPages) -> RangeSize:
+    """Return the size of a range, given its chosen pages."""
     pages = chosen.captures.sum(dtype=np.int64)
     return RangeSize(np.asarray(pages), np.asarray(chosen.tokens.sum(dtype=np.int64) + PAGE_WORK * pages))
 
 
 def sum_sizes(sizes: Iterable[RangeSize]) -> RangeSize:
-    """Add up sizes, such as those of all ranges before one."""
+    """Add up sizes."""
     every = list(sizes)
     return RangeSize(*(np.asarray(sum(int(size[place]) for size in every)) for place in range(2)))
 
 
 def share_work(whole: RangeSize, shards: int) -> npt.NDArray[np.int64]:
-    """Return the least work before each shard but the first."""
+    """Return the least work that comes before each shard, except the first."""
     shares = [max(1, int(whole.work) * number // shards) for number in range(1, shards)]
     return np.array(shares, np.int64)
 
 
 def find_starts(
-    chosen: Chosen, before: RangeSize, shares: npt.NDArray[np.int64], closed: ClosedRanges | None = None
+    chosen: ChosenPages, before: RangeSize, shares: npt.NDArray[np.int64], closed: ClosedRanges | None = None
 ) -> Starts:
-    """Return the addresses of a range at which shards with these shares may begin, and its first one.
+    """Return the addresses in a range at which shards with these shares may begin, and its first address.
 
     `before` is the size of all ranges before it, and `closed` says where no shard may begin.
     """
@@ -100,7 +111,7 @@ def find_starts(
 
 
 def settle_bounds(found: Iterable[Starts], shares: npt.NDArray[np.int64]) -> tuple[Starts, npt.NDArray[np.int64]]:
-    """Return (where shards begin but for the first, the shares to look for).
+    """Return (where all shards but the first begin, the shares to look for next).
 
     If these shares are other ones, two shards began at one address: look for them by `find_starts`, and settle again. There are
     fewer starts than shares if there are too few addresses.

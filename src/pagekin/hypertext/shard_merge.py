@@ -1,4 +1,4 @@
-"""Merge the parts of a shard to its corpus: the bytes of a shard that is cut from the whole, without the whole.
+"""Merge the parts of a shard into its corpus; the bytes equal those of a shard cut from the whole.
 
 A shard's parts hold the captures of its range of addresses (see `divide_part`). Which of them are pages, which addresses it
 knows, and what its arrays have in common with those of other shards comes from stages before: `choosing`, `shard_names`,
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from pagekin.hypertext.chains import find_places
-from pagekin.hypertext.choosing import Chosen, count_left_out
+from pagekin.hypertext.choosing import ChosenPages, count_left_out
 from pagekin.hypertext.corpus import Corpus
 from pagekin.hypertext.merge import (
     Ids,
@@ -34,8 +34,8 @@ from pagekin.store import Array, KinWriter, Names, RaggedBytes, Workspace, divid
 _SUMS = ("pages", "words", "anchors", "links", "html_bytes")
 
 
-def list_links(folders: Sequence[Path], chosen: Chosen, all_captures: bool, room: Workspace) -> Names:
-    """Return the addresses that the pages of a shard link to, in order, as they are written there."""
+def list_links(folders: Sequence[Path], chosen: ChosenPages, all_captures: bool, room: Workspace) -> Names:
+    """Return the sorted addresses that the pages of a shard link to, as written there."""
     with contextlib.ExitStack() as files:
         parts, url_ids = _open(folders, chosen.pages.array(), room, files)
         addresses = url_ids.merge()
@@ -48,10 +48,10 @@ def list_links(folders: Sequence[Path], chosen: Chosen, all_captures: bool, room
 
 
 def merge_shard(
-    folders: Sequence[Path], chosen: Chosen, links: Names, names: ShardNames, whole: Mapping[str, Any], latest: int,
+    folders: Sequence[Path], chosen: ChosenPages, links: Names, names: ShardNames, whole: Mapping[str, Any], latest: int,
     all_captures: bool, writer: KinWriter, progress: Callable[[float], None] = lambda _share: None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write the corpus of a shard, made of its parts; return the facts about it.
+    """Write the corpus of a shard from its parts; return the facts about it.
 
     `whole` is the sum of what all parts of the collection say of themselves, and `latest` the date of its newest page.
     """
@@ -83,8 +83,8 @@ def merge_shard(
     return facts | nothing | {"language_codes": whole["languages"], "all_captures": all_captures}
 
 
-def count_shard(facts: Mapping[str, Any], chosen: Chosen, names: ShardNames) -> dict[str, Any]:
-    """Return what a shard counts for the whole: the facts about it, with addresses and aliases of its own range alone."""
+def count_shard(facts: Mapping[str, Any], chosen: ChosenPages, names: ShardNames) -> dict[str, Any]:
+    """Return a shard's share of the whole's facts: addresses and aliases of its own range only."""
     needed = names.needed.array()
     aliases = int(np.count_nonzero(find_places(needed, chosen.aliases.array())[1]))
     return {
@@ -96,7 +96,7 @@ def count_shard(facts: Mapping[str, Any], chosen: Chosen, names: ShardNames) -> 
 def sum_facts(
     shards: Iterable[Mapping[str, Any]], whole: Mapping[str, Any], terms: int, hosts: int, all_captures: bool
 ) -> dict[str, Any]:
-    """Return the facts about the corpus of all shards in one, given what each counts (see `count_shard`).
+    """Return the facts about the whole corpus, given each shard's share (see `count_shard`).
 
     `whole` is the sum of what parts say of themselves; `terms` and `hosts` count the different words and hosts of all shards
     (see `list_terms`, `list_hosts`).
@@ -118,31 +118,31 @@ def sum_facts(
 
 
 def list_terms(corpus: Corpus, first_words: Sequence[bytes] = ()) -> list[Names]:
-    """Return the words of a shard's pages in order, divided: `first_words` are the least of all ranges but the first."""
+    """Return the sorted words of a shard's pages, divided; `first_words` begin all ranges but the first."""
     counts, order = np.asarray(corpus.term_table.count), np.asarray(corpus.term_table.order)
-    return divide_names(_some(corpus.terms, order[counts[order] > 0]), first_words)
+    return divide_names(_pick_strings(corpus.terms, order[counts[order] > 0]), first_words)
 
 
 def list_hosts(corpus: Corpus, first_hosts: Sequence[bytes] = ()) -> list[Names]:
-    """Return the hosts of a shard's pages in order, divided as `list_terms` divides words."""
-    return divide_names(_some(corpus.hosts, np.arange(len(corpus.hosts))), first_hosts)
+    """Return the sorted hosts of a shard's pages, divided as `list_terms` divides words."""
+    return divide_names(_pick_strings(corpus.hosts, np.arange(len(corpus.hosts))), first_hosts)
 
 
-def _some(strings: RaggedBytes, places: Array) -> Names:
+def _pick_strings(strings: RaggedBytes, places: Array) -> Names:
     return Names.of(strings[place] for place in places.tolist())
 
 
 def _open(
     folders: Sequence[Path], names: Array, room: Workspace, files: contextlib.ExitStack, about: Mapping[str, Any] | None = None
 ) -> tuple[Parts, Ids]:  # fmt: skip
-    """Return the parts of a shard and one more, the last, that names addresses, which stand in order; and their numbers."""
+    """Return (the parts of a shard, and a last one that names `addresses`; the numbers of their addresses)."""
     more = write_part(names_part(Names.of(names), about or sum_abouts([])), room.folder / "names")
     parts = Parts([*folders, more], files)
     return parts, Ids(parts, "urls", room)
 
 
 def _leave_out(rows: Array, pages: Array, url_count: int, all_captures: bool) -> Array:
-    """Mark the captures that are no pages: of addresses without one, and older ones."""
+    """Mark the captures that are not pages: older ones, and those of addresses without a page."""
     is_page = np.zeros(url_count, np.bool_)
     is_page[pages] = True
     left_out = ~is_page[rows["url"]]

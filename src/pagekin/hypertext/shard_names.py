@@ -1,4 +1,4 @@
-"""Find the addresses that a shard knows, where pages and aliases are divided by address: rounds of letters.
+"""Find the addresses that each shard has to know, in rounds of letters between shards.
 
 A collection needs the addresses of its pages, what these link to, and the other names of both. A shard knows those of its
 range, those that its pages link to, the other names of its own, and what its names stand for.
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext.chains import Leads, find_places, follow
-from pagekin.hypertext.choosing import Chosen
+from pagekin.hypertext.choosing import ChosenPages
 from pagekin.hypertext.letters import Letter, Ranges, Round, as_array, in_order, no_names, read_all
 from pagekin.store import Array, Names
 
@@ -21,7 +21,7 @@ _LINKED, _ALIAS = 0, 1
 
 
 class ShardNames(NamedTuple):
-    """What a shard knows of addresses; while it is being found out, what is known so far."""
+    """The addresses that a shard knows so far."""
 
     step: npt.NDArray[np.int64]
     """()"""
@@ -38,15 +38,15 @@ class ShardNames(NamedTuple):
 
 
 def begin_names() -> ShardNames:
-    """Return what a shard knows before the first round."""
+    """Return the state before the first round."""
     nothing = Names.of([])
     return ShardNames(np.asarray(0), nothing, nothing, nothing, nothing, nothing)
 
 
 def advance_names(
-    chosen: Chosen, links: Names, state: ShardNames, inbox: Sequence[Letter], ranges: Ranges
+    chosen: ChosenPages, links: Names, state: ShardNames, inbox: Sequence[Letter], ranges: Ranges
 ) -> Round[ShardNames]:
-    """Run one round of a shard: its pages and aliases, what its pages link to, what it knows, and the letters to it."""
+    """Run one round of a shard, given its pages and aliases, its links, its state and its incoming letters."""
     own = Leads(chosen.aliases.array(), chosen.homes.array())
     step, letters = int(state.step), {}
     state = state._replace(step=np.asarray(step + 1))
@@ -90,7 +90,7 @@ def advance_names(
 
 
 def _answer(inbox: Sequence[Letter], own: Leads, ends: Array, ranges: Ranges) -> dict[int, Letter]:
-    """Tell those who link to own aliases what they stand for, and the ranges of these that they are needed."""
+    """Tell shards that link to our aliases what these stand for; tell the owners of those addresses of the need."""
     rows = {
         number: (letter.first.array(), no_names(len(letter.numbers)), np.full(len(letter.numbers), _ALIAS))
         for number, letter in ranges.write(ends, ends, ends, np.zeros(len(ends), np.int64)).items()
@@ -109,7 +109,7 @@ def _answer(inbox: Sequence[Letter], own: Leads, ends: Array, ranges: Ranges) ->
 
 
 class KnownAddresses(NamedTuple):
-    """The addresses of a shard that has found out what it knows."""
+    """The addresses that a shard knows, when all rounds are done."""
 
     addresses: Array
     """All that it knows, in order."""
@@ -119,8 +119,8 @@ class KnownAddresses(NamedTuple):
     """Aliases that its pages link to, in order, and what these links count for."""
 
 
-def list_known(chosen: Chosen, links: Names, names: ShardNames) -> KnownAddresses:
-    """Return the addresses that a shard knows, given what its pages link to."""
+def list_known(chosen: ChosenPages, links: Names, names: ShardNames) -> KnownAddresses:
+    """Return the addresses that a shard knows, given the addresses it links to."""
     needed = names.needed.array()
     own = Leads(chosen.aliases.array(), chosen.homes.array())
     use = find_places(needed, own.sources)[1]

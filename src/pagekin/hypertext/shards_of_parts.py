@@ -1,4 +1,4 @@
-"""Make the corpora of all shards from parts on one machine, a part, a range of addresses or a shard at a time.
+"""Make the corpora of all shards from parts on one machine: one part, range of addresses or shard at a time.
 
 What ranges know and write to each other between two rounds lies on the disk. The whole is never made.
 """
@@ -19,7 +19,7 @@ import numpy as np
 from pagekin.hypertext.captures import Captures, divide_captures, join_captures, list_captures
 from pagekin.hypertext.choosing import (
     ChoiceState,
-    Chosen,
+    ChosenPages,
     advance_choice,
     begin_choice,
     conclude_choice,
@@ -28,12 +28,12 @@ from pagekin.hypertext.choosing import (
     join_chosen,
 )
 from pagekin.hypertext.corpus import Corpus
-from pagekin.hypertext.cutting import Cut
 from pagekin.hypertext.letters import Letter, Ranges, Round
 from pagekin.hypertext.merge import count_records
 from pagekin.hypertext.part_records import divide_part, read_part, sum_abouts, write_part
 from pagekin.hypertext.shard_bounds import (
     ClosedRanges,
+    Cut,
     Starts,
     find_starts,
     measure_chosen,
@@ -69,13 +69,13 @@ class ShardCorpora:
 
 
 def sample_addresses(addresses: Names, most: int = _SAMPLE) -> Names:
-    """Return some addresses, evenly spread."""
+    """Return some addresses, evenly spaced."""
     every = addresses.strings()
     return Names.of(every[:: max(1, -(-len(every) // most))])
 
 
 def choose_ranges(samples: Sequence[Names], count: int) -> list[bytes]:
-    """Return the first addresses of so many ranges, or fewer, but for the first: about as many sampled addresses in each."""
+    """Return the first addresses of ranges, without the first, with about equal numbers of sampled addresses."""
     every = sorted(address for sample in samples for address in sample.strings())
     return sorted({every[len(every) * number // count] for number in range(1, count)}) if every else []
 
@@ -85,7 +85,7 @@ def merge_in_shards(
     settings: Mapping[str, Any] = types.MappingProxyType({}), closed: ClosedRanges | None = None,
     check: Callable[[Mapping[str, Any], int], None] = lambda _counts, _shards: None,
 ) -> ShardCorpora:  # fmt: skip
-    """Write the corpora of shards into folders of a writer's work folder; none begins where ranges are `closed`.
+    """Write the corpora of shards into folders of a writer's work folder; no shard begins in a `closed` range.
 
     There are fewer shards than asked for if there are too few addresses: `check` is told what was counted of records and pages,
     and how many shards there are, before these are made. `settings` are facts that say how parts were read.
@@ -115,20 +115,20 @@ def merge_in_shards(
 
 
 class _Shelf:
-    """Records in files of a folder, any number under one name."""
+    """Records in files of a folder, any number per name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
     def add(self, name: str, record: NamedTuple) -> None:
-        """Add a record to those of a name."""
+        """Add a record under a name."""
         data = pack_record(record)
         with (self.folder / name).open("ab") as file:
             file.write(len(data).to_bytes(8, "little"))
             file.write(data)
 
     def read(self, name: str, kind: type[Record]) -> Iterator[Record]:
-        """Yield the records of a name."""
+        """Yield the records under a name."""
         if not (self.folder / name).exists():
             return
         with (self.folder / name).open("rb") as file:
@@ -136,26 +136,26 @@ class _Shelf:
                 yield unpack_record(kind, file.read(int.from_bytes(size, "little")))
 
     def one(self, name: str, kind: type[Record]) -> Record:
-        """Return the only record of a name."""
+        """Return the only record under a name."""
         (record,) = self.read(name, kind)
         return record
 
     def take(self, name: str, kind: type[Record]) -> list[Record]:
-        """Return the records of a name, which are forgotten."""
+        """Return the records under a name, and forget them."""
         records = list(self.read(name, kind))
         (self.folder / name).unlink(missing_ok=True)
         return records
 
 
 class _Job:
-    """One merge in shards: what its steps leave for each other, as records on a shelf by range or shard."""
+    """One merge into shards; its steps pass records on by range or shard."""
 
     def __init__(self, folder: Path, writer: KinWriter, all_captures: bool) -> None:
         self._shelf, self._writer, self._all_captures = _Shelf(folder), writer, all_captures
         self._folder = folder
 
     def divide_captures(self, parts: Sequence[Path], count: int) -> tuple[dict[str, Any], list[bytes]]:
-        """Divide the captures of all parts; return (the sum of what these say of themselves, where ranges begin)."""
+        """Divide the captures of all parts; return (the sum of the parts' facts, the first addresses of ranges)."""
         whole, samples = sum_abouts([]), []
         for number, path in enumerate(parts):
             part = read_part(path)
@@ -173,7 +173,7 @@ class _Job:
         return whole, ranges
 
     def choose(self, ranges: Sequence[bytes]) -> None:
-        """Choose the pages and aliases of each range."""
+        """Choose the pages and aliases of every range."""
         count = len(ranges) + 1
 
         def advance(number: int, state: ChoiceState, inbox: list[Letter], tally: int) -> Round[ChoiceState]:
@@ -190,19 +190,19 @@ class _Job:
         """Return the facts about records and pages that are known before shards are made."""
         skipped, pages = Counter(whole["skipped"]), 0
         for number in range(ranges):
-            chosen = self._shelf.one(f"chosen-{number}", Chosen)
+            chosen = self._shelf.one(f"chosen-{number}", ChosenPages)
             skipped += count_left_out(chosen)
             pages += int(measure_chosen(chosen).pages)
         return count_records(whole, skipped) | {"pages": pages}
 
     def find_starts(self, ranges: int, shards: int, closed: ClosedRanges | None) -> Starts:
-        """Return where shards begin but for the first."""
-        sizes = [measure_chosen(self._shelf.one(f"chosen-{number}", Chosen)) for number in range(ranges)]
+        """Return the first addresses of all shards but the first."""
+        sizes = [measure_chosen(self._shelf.one(f"chosen-{number}", ChosenPages)) for number in range(ranges)]
         wanted = share_work(sum_sizes(sizes), shards)
         while True:
             shares = wanted
             found = [
-                find_starts(self._shelf.one(f"chosen-{number}", Chosen), sum_sizes(sizes[:number]), shares, closed)
+                find_starts(self._shelf.one(f"chosen-{number}", ChosenPages), sum_sizes(sizes[:number]), shares, closed)
                 for number in range(ranges)
             ]
             starts, wanted = settle_bounds(found, shares)
@@ -210,16 +210,16 @@ class _Job:
                 return starts
 
     def move_chosen(self, ranges: int, firsts: Sequence[bytes]) -> None:
-        """Bring what was chosen from ranges to shards."""
+        """Regroup the chosen pages from ranges into shards."""
         for number in range(ranges):
-            (chosen,) = self._shelf.take(f"chosen-{number}", Chosen)
+            (chosen,) = self._shelf.take(f"chosen-{number}", ChosenPages)
             for shard, own in enumerate(divide_chosen(chosen, firsts)):
                 self._shelf.add(f"pieces-{shard}", own)
         for shard in range(len(firsts) + 1):
-            self._shelf.add(f"shard-{shard}", join_chosen(self._shelf.take(f"pieces-{shard}", Chosen)))
+            self._shelf.add(f"shard-{shard}", join_chosen(self._shelf.take(f"pieces-{shard}", ChosenPages)))
 
     def divide_parts(self, parts: Sequence[Path], firsts: Sequence[bytes]) -> list[list[Path]]:
-        """Divide all parts; return the folders of each shard's."""
+        """Divide all parts; return each shard's folders of parts."""
         folders: list[list[Path]] = [[] for _ in range(len(firsts) + 1)]
         for number, path in enumerate(parts):
             for shard, own in enumerate(divide_part(read_part(path), firsts)):
@@ -231,11 +231,14 @@ class _Job:
         """Find the addresses that each shard knows."""
         for shard, parts in enumerate(folders):
             with TemporaryDirectory(dir=self._folder) as folder:
-                room, chosen = Workspace(Path(folder), self._writer.memory), self._shelf.one(f"shard-{shard}", Chosen)
+                room, chosen = (
+                    Workspace(Path(folder), self._writer.memory),
+                    self._shelf.one(f"shard-{shard}", ChosenPages),
+                )
                 self._shelf.add(f"links-{shard}", list_links(parts, chosen, self._all_captures, room))
 
         def advance(number: int, state: ShardNames, inbox: list[Letter], _tally: int) -> Round[ShardNames]:
-            chosen, links = self._shelf.one(f"shard-{number}", Chosen), self._shelf.one(f"links-{number}", Names)
+            chosen, links = self._shelf.one(f"shard-{number}", ChosenPages), self._shelf.one(f"links-{number}", Names)
             return advance_names(chosen, links, state, inbox, Ranges(number, tuple(firsts)))
 
         self._run_rounds(len(folders), ShardNames, begin_names(), advance)
@@ -243,14 +246,14 @@ class _Job:
             self._shelf.add(f"names-{shard}", self._shelf.take(f"state-{shard}", ShardNames)[0])
 
     def corpus_folder(self, shard: int) -> Path:
-        """Return where the corpus of a shard is written."""
+        """Return the folder of a shard's corpus."""
         return self._writer.work / f"corpus-{shard}.kin"
 
     def merge(
         self, shard: int, parts: Sequence[Path], whole: Mapping[str, Any], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Write the corpus of a shard; return what it counts for the whole."""
-        chosen, names = self._shelf.one(f"shard-{shard}", Chosen), self._shelf.one(f"names-{shard}", ShardNames)
+        """Write the corpus of a shard; return its share of the whole's facts."""
+        chosen, names = self._shelf.one(f"shard-{shard}", ChosenPages), self._shelf.one(f"names-{shard}", ShardNames)
         links = self._shelf.one(f"links-{shard}", Names)
         with KinWriter(self.corpus_folder(shard), "pagekin build", self._writer.memory) as own:
             facts = merge_shard(parts, chosen, links, names, whole, int(chosen.latest), self._all_captures, own)
@@ -263,7 +266,7 @@ class _Job:
         self, count: int, kind: type[Record], first: Record,
         advance: Callable[[int, Record, list[Letter], int], Round[Record]],
     ) -> None:  # fmt: skip
-        """Run rounds until all ranges are done; what each knows then is its state."""
+        """Run rounds until all ranges are done, and keep their last states."""
         for number in range(count):
             self._shelf.add(f"state-{number}", first)
         inbox, outbox, tally, done = "inbox", "outbox", 0, False
@@ -280,11 +283,11 @@ class _Job:
 
 
 def _count_different(lists: Iterable[Iterable[bytes]]) -> int:
-    """Return how many different strings there are in lists that stand in order."""
+    """Return the number of different strings in sorted lists."""
     return sum(1 for _string in groupby(heapq.merge(*lists)))
 
 
 def _iterate_terms(corpus: Corpus) -> Iterator[bytes]:
-    """Yield the words of a corpus's pages in order."""
+    """Yield the words of a corpus, sorted."""
     order = np.asarray(corpus.term_table.order)
     return (corpus.terms[term] for term in order.tolist())

@@ -22,12 +22,12 @@ def _site_of_origin(origin: bytes) -> str:
 
 
 def _origin(address: bytes) -> bytes:
-    """Return a canonical URL until its path: it has one, so no slash of "https://" is met from there on."""
+    """Return a canonical URL up to its path."""
     return address[: address.index(b"/", _SHORTEST_ORIGIN)]
 
 
 def site_names(urls: RaggedBytes) -> list[str]:
-    """Return the names of the sites of canonical URLs, which stand in order; O(hosts log URLs)."""
+    """Return the names of the sites of sorted canonical URLs; O(hosts log URLs)."""
     names: set[str] = set()
     place = 0
     while place < len(urls):
@@ -39,7 +39,7 @@ def site_names(urls: RaggedBytes) -> list[str]:
 
 
 def sites_of_urls(urls: RaggedBytes) -> tuple[npt.NDArray[np.uint32], list[str]]:
-    """Return (the site number of each canonical URL, the names of the sites in sorted order); O(URLs)."""
+    """Return (the site number of each canonical URL, the sorted names of sites); O(URLs)."""
     origins: dict[bytes, int] = {}
     each = (origins.setdefault(origin, len(origins)) for origin in map(_origin, urls))
     numbers = np.fromiter(each, np.uint32, len(urls))

@@ -58,7 +58,7 @@ def read_strictly(html: str, limits: Limits) -> ReadPage:
 
 
 class _StrictReader:
-    """The state of one walk: the stream so far and the word in the making."""
+    """The state of one walk: the stream so far, and the unfinished word."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -104,7 +104,7 @@ class _StrictReader:
                 self._feed(data, context[0])
 
     def _enter(self, node: Element, context: tuple[int, bool]) -> tuple[int, bool] | None:
-        """Act on a start tag; return the context inside, or None if the content is no text."""
+        """Handle a start tag; return the context inside, or None if the content is not text."""
         attributes, in_svg = context
         in_text = bool(attributes & Attribute.TEXT)  # a drawing's title may hold markup, but its words are ALT alone
         tag = node.tag.lower()
@@ -144,7 +144,7 @@ class _StrictReader:
         return attributes, in_svg or tag == "svg"
 
     def _leave(self, node: Element) -> None:
-        """Act on an element's end."""
+        """Handle the end of an element."""
         tag = node.tag.lower()
         if tag in BREAKING:
             self._break()
@@ -164,7 +164,7 @@ class _StrictReader:
             self._border(Boundary.CRUMBS_END)
 
     def _reread(self, node: Element, attributes: int) -> None:
-        """Read content for browsers without frames as markup; a browser that knows frames takes it for raw text."""
+        """Read noframes content as markup: browsers that know frames parse it as raw text."""
         raw = "".join(getattr(child, "data", "") or "" for child in node.children)
         # One inside another would be read again at each level: <object> does to words what <noframes> does.
         raw = _NOFRAMES.sub("<object", raw)
@@ -229,7 +229,7 @@ class _StrictReader:
             self._alt(attrs.get("alt"))
 
     def _key(self, node: Element) -> tuple[int, int, int]:
-        """Return the source tag of an element as a key: misnested markup makes several elements of one tag."""
+        """Return the position of an element's source tag: misnested markup makes several elements of one tag."""
         return self._fragment, node.source_line or 0, node.source_col or 0
 
     def _anchor(self, href: str, kind: AnchorKind, rel: Sequence[str] = ()) -> int:
@@ -248,7 +248,7 @@ class _StrictReader:
         return len(self.page.anchors) - 1
 
     def _address(self, href: str) -> str | None:
-        """Return the address in an attribute: up to the fragment, without white space around it; None if it is too long."""
+        """Return the address in an attribute, stripped and without fragment; None if it is too long."""
         address = href.strip("\t\n\f\r \x00\x0b").partition("#")[0]
         return None if len(address.encode("utf-8", "replace")) > self.limits.url_bytes else address
 
@@ -261,7 +261,7 @@ class _StrictReader:
     # -- the stream -------------------------------------------------------------------------------------------------
 
     def _feed(self, data: str, attributes: int) -> None:
-        """Take characters: words, pairs, sentence ends, and the plain text."""
+        """Take characters into words, pairs, sentence ends and the plain text."""
         for char in data:
             kind = char_class(char)
             if kind is CharClass.IGNORED:
@@ -305,7 +305,7 @@ class _StrictReader:
                 self._title_text.append(char)
 
     def _room(self) -> int:
-        """Write the pending white space of the plain text; the offset of what comes next."""
+        """Write the pending white space of the plain text; return the offset after it."""
         if self._text:
             if self._line:
                 self._put("\n")
@@ -319,7 +319,7 @@ class _StrictReader:
         self._text_bytes += len(char.encode("utf-8", "replace"))
 
     def _flush(self) -> None:
-        """End the word or the run of pairs in the making."""
+        """End the unfinished word or run of pairs."""
         if self._word:
             word = "".join(self._word)
             self._word = []
@@ -330,7 +330,7 @@ class _StrictReader:
             self._pair, self._pairs = "", 0
 
     def _break(self) -> None:
-        """End the word at a tag that words do not cross."""
+        """End the word at a tag that words cannot span."""
         self._flush()
         self._space = True
 
@@ -350,7 +350,7 @@ class _StrictReader:
             page.body_start = at
 
     def _border(self, kind: Boundary) -> None:
-        """Note a boundary before the next word, once."""
+        """Note a boundary before the next word, only once."""
         self._flush()
         if kind is not Boundary.SENTENCE:
             if self._after_stop:
@@ -373,7 +373,7 @@ class _StrictReader:
             self._title_text, self._title_done = None, True
 
     def finish(self) -> ReadPage:
-        """Return the page, when all has been visited."""
+        """Return the page after the walk."""
         self._flush()
         if self._in_crumbs:
             self._border(Boundary.CRUMBS_END)
@@ -395,7 +395,7 @@ def _is_crumbs(node: Element) -> bool:
 
 
 class StrictLexer:
-    """The strict reader behind the fast lexer's face: pages in, arrays out."""
+    """The strict reader with the interface of the fast lexer: pages in, arrays out."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -407,7 +407,7 @@ class StrictLexer:
         return list(self._words)
 
     def href_strings(self) -> RaggedBytes:
-        """Return all link addresses so far, by number; kernels may read beyond the last."""
+        """Return all link addresses so far, by number, padded because kernels may read past the last."""
         data, bounds = pack_strings([*self._hrefs, bytes(_AHEAD)])
         return RaggedBytes(data.copy(), bounds[:-1])
 

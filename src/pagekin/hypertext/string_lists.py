@@ -1,4 +1,4 @@
-"""Merge sorted lists of byte strings, some of them at a time: few files are open, however many lists there are."""
+"""Merge sorted lists of byte strings, a few lists at a time, so that few files are open."""
 
 import os
 import tempfile
@@ -57,7 +57,7 @@ def merge_lists(lists: list[StringList], room: Workspace) -> Strings:
 
 
 def _merge_in_groups(lists: list[StringList], room: Workspace) -> StringList:
-    """Return one list that holds the strings of all: if there are many, groups of them are merged first."""
+    """Return one list with the strings of all; if there are many lists, merge groups of them first."""
     if len(lists) <= FAN_IN:
         return _merge_few(lists, room)
     groups = [lists[first : first + FAN_IN] for first in range(0, len(lists), FAN_IN)]
@@ -72,7 +72,7 @@ def _merge_in_groups(lists: list[StringList], room: Workspace) -> StringList:
 
 
 def _merge_few(lists: list[StringList], room: Workspace) -> StringList:
-    """Return one list, in files of the workspace, that holds the strings of some; their `ids` become places in it."""
+    """Return one list, in files of the workspace, with the strings of some; their `ids` become places in it."""
     folder = Path(tempfile.mkdtemp(prefix="strings-", dir=room.folder))
     count = size = 0
     with (folder / "bytes").open("wb") as data, (folder / "offsets").open("wb") as offsets:
@@ -85,7 +85,7 @@ def _merge_few(lists: list[StringList], room: Workspace) -> StringList:
 
 
 def _merge_pieces(lists: list[StringList]) -> Iterator[tuple[Array, Array]]:
-    """Yield the distinct strings of lists in order, in pieces of (data, ends), valid until the next one; set the lists' `ids`."""
+    """Yield the distinct strings of lists, sorted, in pieces of (data, ends) valid until the next; set each `ids`."""
     kept: list[Array] = []  # what the kernel has the addresses of
     table = np.zeros((len(lists), 4), dtype=np.int64)
     for number, one in enumerate(lists):

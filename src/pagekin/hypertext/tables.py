@@ -16,7 +16,7 @@ from pagekin.hypertext.model import UNSPACED, CharClass, classify
 
 
 def _hash_table(digests_of: list[int], places: int) -> tuple[npt.NDArray[np.uint64], list[int]]:
-    """Return an open-addressing table of the digests (0 = empty), and where each stands in it."""
+    """Return (an open-addressing table of the digests, 0 for empty; the place of each digest in it)."""
     digests = np.zeros(places, dtype=np.uint64)
     where = []
     for digest in digests_of:
@@ -29,7 +29,7 @@ def _hash_table(digests_of: list[int], places: int) -> tuple[npt.NDArray[np.uint
 
 
 def _name_table(numbers: dict[str, int]) -> npt.NDArray[np.int64]:
-    """Return names and their numbers as `find_name` takes them."""
+    """Return names and their numbers in the form that `find_name` takes."""
     digests, where = _hash_table([name_digest(name.encode()) for name in numbers], NAME_PLACES)
     table = np.zeros((NAME_PLACES, 2), dtype=np.int64)
     table[:, 0] = digests.view(np.int64)
@@ -38,7 +38,7 @@ def _name_table(numbers: dict[str, int]) -> npt.NDArray[np.int64]:
 
 
 def _character_classes() -> tuple[npt.NDArray[np.uint16], npt.NDArray[Any]]:
-    """Return the classes of all characters, in two levels: blocks of 256, equal ones stored once."""
+    """Return the classes of all characters in two levels: blocks of 256, equal blocks stored once."""
     unassigned = np.zeros(256, dtype=np.uint8)
     blocks: dict[bytes, int] = {unassigned.tobytes(): 0}
     index = np.zeros(0x1100, dtype=np.uint16)
@@ -53,7 +53,7 @@ def _character_classes() -> tuple[npt.NDArray[np.uint16], npt.NDArray[Any]]:
 
 
 def _classify_block(codes: range) -> bytes:
-    """Return the classes of a block's characters; most blocks are letters of one script alone, or not assigned at all."""
+    """Return the classes of a block's characters; most blocks are letters of one script, or unassigned."""
     kinds = set(map(category, map(chr, codes)))
     ranges = [(low, high) for low, high in UNSPACED if low <= codes[-1] and codes[0] <= high]
     alike = not ranges or (ranges[0][0] <= codes[0] and codes[-1] <= ranges[0][1])
@@ -64,7 +64,7 @@ def _classify_block(codes: range) -> bytes:
 
 @lru_cache(maxsize=1)
 def tables() -> Tables:
-    """Return the tables, made once per process (about a tenth of a second)."""
+    """Return the lexer's tables, made once per process in about a tenth of a second."""
     lower = np.zeros(256, dtype=np.uint8)
     for code in range(128):
         if classify(code) is CharClass.WORD:

@@ -16,7 +16,7 @@ _PARENTHESES = re.compile(r"\s+\([^()]{3,}\)$")
 
 
 def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
-    """Return (beginning, end) that at least half of the titles of a host have, with their separators; '' if there is none."""
+    """Return (prefix, suffix), with separators, that at least half of a host's titles share; '' for none."""
     begin: Counter[str] = Counter()
     end: Counter[str] = Counter()
     count = 0
@@ -36,7 +36,7 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
 
 
 class HostTitles:
-    """What the titles of each host begin and end with, in a collection or in the shards of one.
+    """The prefixes and suffixes that each host repeats in its titles, in a collection or all its shards.
 
     Worked out for each host when it is first asked about.
     """
@@ -46,7 +46,7 @@ class HostTitles:
         self._ends: dict[bytes, tuple[str, str]] = {}
 
     def ends(self, host: bytes) -> tuple[str, str]:
-        """Return (beginning, end) that the titles of a host repeat."""
+        """Return (prefix, suffix) that the titles of a host repeat."""
         if host not in self._ends:
             self._ends[host] = repeated_ends(self._titles(host))
         return self._ends[host]
@@ -59,13 +59,13 @@ class HostTitles:
 
 
 class ShortTitles:
-    """The titles of a corpus's pages, shortened; of a shard, by what its hosts repeat in all shards."""
+    """The titles of a corpus's pages without what their host repeats; for a shard, in all shards."""
 
     def __init__(self, corpus: Corpus, hosts: HostTitles | None = None) -> None:
         self._corpus, self._hosts = corpus, hosts or HostTitles([corpus])
 
     def text(self, page: int) -> str:
-        """Return a page's title without the beginning and the end that its host repeats, unless nothing would be left."""
+        """Return a page's title without its host's repeated prefix and suffix, unless nothing would be left."""
         title = self._corpus.titles.text(page)
         begin, end = self._hosts.ends(self._corpus.hosts[int(self._corpus.pages.host[page])])
         short = title.removesuffix(end)

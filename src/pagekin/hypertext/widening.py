@@ -1,4 +1,4 @@
-"""Widen a corpus: let it know addresses and words that its own pages do not name, such as those of links from other shards."""
+"""Widen a corpus with addresses and words that its own pages do not name, such as those of links from other shards."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ _STEP = 1 << 22
 def widen_corpus(
     corpus: Corpus, addresses: Iterable[bytes], words: Iterable[bytes], writer: KinWriter
 ) -> dict[str, Any]:
-    """Write the arrays of a corpus that change when it also knows some addresses and words; return the facts about it.
+    """Write the arrays that change when a corpus gets more addresses and words; return the facts about it.
 
     Terms keep their numbers, and new ones follow in the order of their bytes: no page says them. Addresses are numbered anew.
     """

@@ -1,4 +1,4 @@
-"""Processes that read units, and may be killed in the middle of one.
+"""Worker processes that read units, and can be killed in the middle of one.
 
 A page can cost more than anyone foresaw, in compiled code that cannot be interrupted. So a worker sets an alarm of processor
 time before each item of its unit, and the system kills it when the alarm goes off. What it had written as parts is kept. What
@@ -38,7 +38,7 @@ class WorkerError(PagekinError):
 
 @dataclass(frozen=True)
 class Task:
-    """A unit to be read, or what is still missing of it."""
+    """A unit to read, or the rest of one."""
 
     place: int
     unit: Unit
@@ -53,19 +53,19 @@ class Task:
 
 
 class Clock:
-    """The alarm of a worker. What it was set for can be read by others after the worker was killed."""
+    """The alarm of a worker; after it killed the worker, others can read what it was set for."""
 
     def __init__(self, seconds: float, shared: Any = None) -> None:
         self._seconds, self._shared = seconds, shared
 
     def start(self, item: int, taking: bool) -> None:
-        """Set the alarm, for getting an item from its source, or for `taking` it in; -1 is what still waits to be read."""
+        """Set the alarm for fetching an item, or for `taking` it in; item -1 stands for the waiting pages."""
         if self._shared is not None:
             self._shared.value = 2 * item + taking
             signal.setitimer(signal.ITIMER_PROF, self._seconds)
 
     def stop(self) -> None:
-        """Take the alarm back."""
+        """Cancel the alarm."""
         if self._shared is not None:
             signal.setitimer(signal.ITIMER_PROF, 0)
 
@@ -91,7 +91,7 @@ def _run(work: Callable[..., None], args: tuple[Any, ...], connection: Connectio
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent was killed: nobody else would tell it, and a later run may read the same."""
+    """End this process when its parent is killed, because a later run may read the same units."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()
@@ -122,7 +122,7 @@ class _Worker:
 
 
 class WorkerPool:
-    """Workers that read tasks until all of them are in written parts, as a journal notes."""
+    """Workers that read tasks until the journal has all of them in written parts."""
 
     def __init__(
         self, count: int, seconds: float, work: Callable[..., None], args: tuple[Any, ...], journal: Journal
@@ -144,12 +144,12 @@ class WorkerPool:
         return _Worker(process, ours, shared)
 
     def wait_until_ready(self) -> None:
-        """Wait until every worker has loaded what it needs."""
+        """Wait until every worker has loaded its code."""
         while not all(worker.ready for worker in self._workers):
             self._receive()
 
     def read(self, tasks: list[Task]) -> Iterator[int]:
-        """Read units, in this order of their beginning; yield the place of each when it was read to its end."""
+        """Read units, starting in this order; yield the place of each unit when it is finished."""
         self._waiting.extend(tasks)
         untold = {task.place for task in tasks}
         while not all(self._journal.is_read(task.place) for task in tasks):
@@ -160,7 +160,7 @@ class WorkerPool:
             untold -= ended
 
     def _hand_out(self) -> None:
-        """Give idle workers something to do; when nothing is left to be read, let them write what they have."""
+        """Give tasks to idle workers; when none are left, let them write their pages."""
         for worker in self._workers:
             if worker.ready and worker.current is None and not worker.finishing:
                 if self._waiting:
@@ -176,7 +176,7 @@ class WorkerPool:
             worker.connection.send(message)
 
     def _receive(self) -> None:
-        """Wait for messages of workers, or their deaths."""
+        """Wait for messages from workers, or for their ends."""
         by_connection = {worker.connection: worker for worker in self._workers}
         for connection in wait(list(by_connection)):
             worker = by_connection[connection]  # type: ignore[index]
@@ -202,13 +202,13 @@ class WorkerPool:
                 raise _failure(error, detail)
 
     def _forget_written(self, worker: _Worker) -> None:
-        """Forget tasks of a worker that are safe: all their items are in written parts."""
+        """Forget a worker's tasks whose items are all in written parts."""
         for place in list(worker.tasks):
             if self._journal.is_read(place):
                 del worker.tasks[place]
 
     def _bury(self, worker: _Worker) -> None:
-        """Put the tasks of a worker that was killed by its alarm back in the queue, and start another one in its place."""
+        """Requeue the tasks of a worker that its alarm killed, and start another worker."""
         worker.process.join()
         worker.connection.close()
         if worker.process.exitcode != -_ALARM:
@@ -237,7 +237,7 @@ class WorkerPool:
 
 
 def _failure(error: Exception, detail: str) -> Exception:
-    """Return the error to raise for one that a worker met."""
+    """Return the error to raise for a worker's error."""
     if isinstance(error, PagekinError) or is_full(error):
         return error  # it is the disk that parts are written to: who has the collection says so
     if isinstance(error, OSError):

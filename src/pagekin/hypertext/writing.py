@@ -1,4 +1,4 @@
-"""Write words as people do: DNA and England, where streams of words know only dna and england."""
+"""Spell words as people do: DNA and England, where word streams only have dna and england."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ _ENDS = b".!?:;\n\r\"'()[]|\xe2\x80\x93\xe2\x80\x94\xe2\x80\xa2\xc2\xb7"
 
 
 def common_spellings(corpus: Corpus, words: Sequence[str], pages: Iterable[int]) -> list[str]:
-    """Return each of some words in the form that it has most often on some pages; as it is, if it stands on none of them."""
+    """Return the most frequent spelling of each word on some pages; the word itself if it is on none of them."""
     numbers = {number: word for word in words if (number := corpus.term_number(word)) >= 0}
     seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
     if numbers:
@@ -34,14 +34,14 @@ def _choose_forms(words: Sequence[str], seen: defaultdict[str, Counter[str]]) ->
 
 
 class WrittenWords(NamedTuple):
-    """Some words, and the pages that tell how they are written; a page that is named twice counts twice."""
+    """Some words, and the pages that show how they are spelt; a page listed twice counts twice."""
 
     words: tuple[str, ...]
     pages: tuple[int, ...]
 
 
 def common_spellings_of_many(corpus: Corpus, asked: Sequence[WrittenWords]) -> list[list[str]]:
-    """Return what `common_spellings` returns for each of many, opening each page once: for builds, which load numba."""
+    """Do what `common_spellings` does for many lists, opening each page once; needs numba, so for builds."""
     speller = _Speller(corpus)
     by_page: defaultdict[int, list[int]] = defaultdict(list)
     numbers = [speller.numbers(one.words) for one in asked]
@@ -62,7 +62,7 @@ def common_spellings_of_many(corpus: Corpus, asked: Sequence[WrittenWords]) -> l
 
 
 class _Speller:
-    """Tells how pages write words, by a compiled kernel for those in ASCII."""
+    """Looks up how pages spell words, with a compiled kernel for ASCII words."""
 
     def __init__(self, corpus: Corpus) -> None:
         from pagekin.hypertext._kernels import spelling
@@ -76,14 +76,14 @@ class _Speller:
         self._found = np.empty(_MOST_FORMS, np.int64), np.empty(_MOST_FORMS, np.uint64), np.empty(_MOST_FORMS, np.int64)
 
     def numbers(self, words: Iterable[str]) -> dict[int, str]:
-        """Return the known ones of some words by their numbers."""
+        """Return the numbers of the known words among some."""
         for word in words:
             if word not in self._known:
                 self._known[word] = self._corpus.term_number(word)
         return {self._known[word]: word for word in words if self._known[word] >= 0}
 
     def forms(self, numbers: Iterable[int], page: int) -> dict[int, list[tuple[str, int]]]:
-        """Return the forms in which a page writes some words, and how much each counts."""
+        """Return the spellings of some words on a page, with their counts."""
         terms = sorted(numbers)
         words = [self._corpus.word(term) for term in terms]
         letters = np.zeros((len(words), self._kernels.LONGEST), np.uint8)
@@ -117,14 +117,14 @@ class _Speller:
 
 
 def _with_capitals(word: str, capitals: int) -> str:
-    """Return an ASCII word with those letters large whose bits are set."""
+    """Return an ASCII word with the letters in upper case whose bits are set."""
     if not capitals:
         return word
     return "".join(letter.upper() if capitals >> place & 1 else letter for place, letter in enumerate(word))
 
 
 def _note(corpus: Corpus, page: int, numbers: dict[int, str], seen: defaultdict[str, Counter[str]]) -> None:
-    """Note how one page writes words."""
+    """Note how a page spells words."""
     places = np.flatnonzero(np.isin(corpus.words(page), list(numbers)))
     if len(places):
         _note_places(corpus, page, places, numbers, seen)
@@ -133,7 +133,7 @@ def _note(corpus: Corpus, page: int, numbers: dict[int, str], seen: defaultdict[
 def _note_places(
     corpus: Corpus, page: int, places: npt.NDArray[Any], numbers: dict[int, str], seen: defaultdict[str, Counter[str]]
 ) -> None:
-    """Note how one page writes words at some places."""
+    """Note how a page spells the words at some places."""
     ids = corpus.words(page)
     text, starts = corpus.text_bytes(page)
     for place in places.tolist():

@@ -181,7 +181,7 @@ def pack_terms(groups: Iterable[Iterable[Term]]) -> tuple[tuple[str, ...], list[
 # -- on the wire --------------------------------------------------------------------------------------------------------
 
 
-class _Versioned(msgspec.Struct):
+class _VersionOnly(msgspec.Struct):
     version: int
 
 
@@ -198,7 +198,7 @@ def label_from_json(data: bytes, limits: LabelLimits | None = None) -> ContentLa
     if len(data) > limits.bytes:
         raise LabelError(f"the label has {len(data):,} bytes; the limit is {limits.bytes:,}")
     try:
-        version = msgspec.json.decode(data, type=_Versioned).version
+        version = msgspec.json.decode(data, type=_VersionOnly).version
         if version != LABEL_VERSION:
             raise LabelError(f"the label has version {str(version)[:20]}; this Pagekin reads version {LABEL_VERSION}")
         label = msgspec.json.decode(data, type=ContentLabel)

@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .http import HTTP_ERRORS, PATH_PREFIX, HttpRequest, Served, health_route, router_app, served
+from .http import HTTP_ERRORS, PATH_PREFIX, HttpRequest, ServedService, health_route, router_app, service_of
 from .network import NETWORK_FILE, Network, NetworkError
 from .network_file import clean_node_url
 from .opening import BlockingService, address_of, open_collection, open_service
@@ -33,7 +33,7 @@ __all__ = [
     "NetworkError",
     "Place",
     "Router",
-    "Served",
+    "ServedService",
     "ShardedCollection",
     "SiteGroup",
     "address_of",
@@ -56,5 +56,5 @@ __all__ = [
     "router_app",
     "run_leaf",
     "run_network",
-    "served",
+    "service_of",
 ]

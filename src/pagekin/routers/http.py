@@ -38,7 +38,7 @@ WIRE = "application/vnd.pagekin.label+zstd"
 _log = logging.getLogger("pagekin.routers")
 
 
-class Served:
+class ServedService:
     """A service with its metrics, and its label in the sizes that parents ask for."""
 
     def __init__(self, service: Service, one_of_several: bool = False) -> None:
@@ -62,7 +62,7 @@ class Served:
             self._cut[max_bytes] = whole, cut
         return self._cut[max_bytes][1]
 
-    async def timed(self, operation: str, answer: Coroutine[Any, Any, T]) -> T:
+    async def measure(self, operation: str, answer: Coroutine[Any, Any, T]) -> T:
         """Return a service's answer; record its time and status in the metrics."""
         started, status = time.perf_counter(), 500
         try:
@@ -76,9 +76,9 @@ class Served:
         return found
 
 
-def served(scope: Any) -> Served:
+def service_of(scope: Any) -> ServedService:
     """Return the service that a request is for, which the front application put into its scope."""
-    found: Served = scope[SERVED]
+    found: ServedService = scope[SERVED]
     return found
 
 
@@ -92,7 +92,7 @@ async def label(
 
     With `max_bytes` it is cut to that size, from what the label tells; one parent may ask for less than another.
     """
-    here = served(request.scope)
+    here = service_of(request.scope)
     whole, published = await here.label_within(max_bytes)
     made = published.parts[part] if part else whole
     tag = published.etags[part] if part else labels.label_etag(whole)
@@ -110,26 +110,26 @@ async def label(
 @get("/summary")
 async def summary(scope: Scope) -> Summary:
     """Return what is here, for people."""
-    return await served(scope).service.summary()
+    return await service_of(scope).service.summary()
 
 
 @get("/health")
 async def health_route(scope: Scope) -> Health:
     """Return the health of the service and its children."""
-    return await served(scope).service.health()
+    return await service_of(scope).service.health()
 
 
 @get("/metrics", media_type="text/plain; version=0.0.4")
 async def prometheus(scope: Scope) -> str:
     """Return counts and times for Prometheus."""
-    here = served(scope)
+    here = service_of(scope)
     return here.metrics.text(await here.service.health())
 
 
 @post("/refresh", status_code=202)
 async def refresh(scope: Scope) -> dict[str, str]:
     """Fetch changed labels of the children now."""
-    woken = served(scope).service.wake()
+    woken = service_of(scope).service.wake()
     return {"detail": "children are being asked" if woken else "a leaf has no children"}
 
 
@@ -137,8 +137,8 @@ def _post_route(path: str, operation: Operation) -> Any:
     """Return the route that takes an operation's request as JSON."""
 
     async def handler(scope: Scope, data: JSONBody[operation.request]) -> operation.answer:  # type: ignore[name-defined]  # made by the table
-        here = served(scope)
-        return await here.timed(operation.name, getattr(here.service, operation.name)(data))
+        here = service_of(scope)
+        return await here.measure(operation.name, getattr(here.service, operation.name)(data))
 
     handler.__name__, handler.__doc__ = f"post_{path[1:]}", operation.description
     return post(path, status_code=200, operation_id=f"{path[1:]}_by_post")(handler)
@@ -148,16 +148,18 @@ def _get_route(operation: Operation) -> Any:
     """Return the route that takes an operation's request from the query of an address."""
 
     async def handler(request: HttpRequest) -> operation.answer:  # type: ignore[name-defined]  # made by the table
-        here = served(request.scope)
+        here = service_of(request.scope)
         asked = operation.request_of(request.query_params)
-        return await here.timed(operation.name, getattr(here.service, operation.name)(asked))
+        return await here.measure(operation.name, getattr(here.service, operation.name)(asked))
 
-    class Described(OpenApiOperation):
+    class DescribedOperation(OpenApiOperation):
         def __init__(self, **facts: Any) -> None:
             super().__init__(**facts | {"parameters": operation.describe_parameters()})
 
     handler.__name__, handler.__doc__ = f"get_{operation.name}", operation.description
-    return get(f"/{operation.name}", operation_id=f"{operation.name}_by_address", operation_class=Described)(handler)
+    return get(f"/{operation.name}", operation_id=f"{operation.name}_by_address", operation_class=DescribedOperation)(
+        handler
+    )
 
 
 PATHS: dict[str, str] = {f"/{name}": name for name in OPERATIONS} | OTHER_PATHS
@@ -171,13 +173,13 @@ HANDLERS: list[Any] = [
 """The routes of a service."""
 
 
-async def answer_posted(here: Served, path: str, receive: Any, send: Any) -> None:
+async def answer_posted(here: ServedService, path: str, receive: Any, send: Any) -> None:
     """Answer a POST to one of `PATHS`, as the route of the same path would."""
     status, body = 200, b""
     name = PATHS[path]
     try:
         data = msgspec.json.decode(await _receive_body(receive), type=OPERATIONS[name].request)
-        answer = await here.timed(name, getattr(here.service, name)(data))
+        answer = await here.measure(name, getattr(here.service, name)(data))
         body = encode(answer)
         if isinstance(answer, Answer) and (bound := bound_of(name, data)).excess(body):
             body = encode(fit_answer(answer, bound))
@@ -209,7 +211,7 @@ def _error_body(status: int, detail: str) -> bytes:
     return msgspec.json.encode({"status_code": status, "detail": detail})
 
 
-def _explain(error: Exception, here: Served | None, asked: str) -> tuple[int, str]:
+def _explain(error: Exception, here: ServedService | None, asked: str) -> tuple[int, str]:
     """Return the status and the reason of an error; an unexpected one is ours, unless a collection is damaged."""
     if isinstance(error, QueryError | ServiceError):
         return getattr(error, "status", 400), str(error)
@@ -225,7 +227,7 @@ def _refuse(_request: HttpRequest, error: HTTPException) -> Response[dict[str, A
 
 def _answer_error(request: HttpRequest, error: Exception) -> Response[dict[str, Any]]:
     """Answer a question that cannot be answered, giving the reason."""
-    here: Served | None = request.scope.get(SERVED)  # type: ignore[assignment]  # a key of our own
+    here: ServedService | None = request.scope.get(SERVED)  # type: ignore[assignment]  # a key of our own
     status, detail = _explain(error, here, f"{request.method} {request.url.path}")
     return Response({"status_code": status, "detail": detail}, status_code=status)
 

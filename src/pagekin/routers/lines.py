@@ -37,14 +37,14 @@ def key_lines(text: str) -> dict[Place, int]:
 
     while (position := _end(_BETWEEN.match(text, position))) < len(text):
         if header := _HEADER.match(text, position):
-            parts = _unquoted(header[2])
+            parts = _unquote(header[2])
             if header[1] and len(parts) == 1:
                 tables[parts[0]] += 1
             here = _in_tables(parts, tables)
             note(here, position)
             position = header.end()
         elif assigned := _ASSIGNED.match(text, position):
-            parts = _unquoted(assigned[1])
+            parts = _unquote(assigned[1])
             place = (*here, *parts) if here else _in_tables(parts, tables)
             for length in range(len(here) + 1, len(place) + 1):
                 note(place[:length], position)
@@ -74,7 +74,7 @@ def _in_tables(parts: list[str], tables: Counter[str]) -> Place:
     return (first, tables[first] - 1, *parts[1:]) if tables[first] else tuple(parts)
 
 
-def _unquoted(key: str) -> list[str]:
+def _unquote(key: str) -> list[str]:
     return [
         part if part[0] not in "\"'" else str(tomllib.loads(f"part = {part}")["part"]) for part in _PARTS.findall(key)
     ]

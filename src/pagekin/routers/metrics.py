@@ -26,7 +26,7 @@ class Metrics:
 
     def text(self, health: Health) -> str:
         """Return all metrics as text, with the health of the router."""
-        router = _quoted(health.name) + self._process
+        router = _quote(health.name) + self._process
         lines = ["# TYPE pagekin_requests_total counter"]
         for (operation, status), count in sorted(self._requests.items()):
             lines.append(f'pagekin_requests_total{{router={router},operation="{operation}",status="{status}"}} {count}')
@@ -49,10 +49,10 @@ class Metrics:
             kind = "counter" if name.endswith("_total") else "gauge"
             lines += [f"# TYPE {name} {kind}"] if health.children else []
             for child in health.children:
-                lines.append(f"{name}{{router={router},child={_quoted(child.name)}}} {int(getattr(child, field))}")
+                lines.append(f"{name}{{router={router},child={_quote(child.name)}}} {int(getattr(child, field))}")
         return "\n".join(lines) + "\n"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

@@ -66,7 +66,7 @@ class NetworkReader:
     def read(self) -> Network:
         """Return the network; raise NetworkError with all that is wrong."""
         text = self._text()
-        content = self._parsed(text)
+        content = self._parse(text)
         self._lines = key_lines(text)
         self._check_keys((), content, tuple(KEYS))
         top = self._values(content.get("network", {}), ("network",), "network")
@@ -78,7 +78,7 @@ class NetworkReader:
         ]
         if not content.get("router") and not content.get("site"):
             self._wrong.append((1, "there is neither a [[router]] nor a [[site]]"))
-        nodes = self._checked(nodes)
+        nodes = self._check_nodes(nodes)
         if self._wrong:
             raise NetworkError(self._report(self._wrong))
         name = top.get("name", self.file.resolve().parent.name or "network")
@@ -100,7 +100,7 @@ class NetworkReader:
             line = data[: error.start].count(b"\n") + 1
             raise NetworkError(self._message(line, "this is not UTF-8")) from None
 
-    def _parsed(self, text: str) -> dict[str, Any]:
+    def _parse(self, text: str) -> dict[str, Any]:
         try:
             return tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
@@ -207,7 +207,7 @@ class NetworkReader:
 
     # -- all nodes together --------------------------------------------------------------------------------------------
 
-    def _checked(self, nodes: list[Node]) -> list[Node]:
+    def _check_nodes(self, nodes: list[Node]) -> list[Node]:
         """Check the nodes against each other, noting what is wrong, and return them with all hierarchies filled in."""
         by_name = {node.name: node for node in nodes}
         self._check_urls(nodes)

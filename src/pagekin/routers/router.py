@@ -162,14 +162,14 @@ class Router(Service):
             partial=tuple(merged.partial), seconds=time.perf_counter() - started, **facts,
         )  # fmt: skip
 
-    def _stopped(self, request: Request) -> Answer | None:
+    def _answer_if_stopped(self, request: Request) -> Answer | None:
         """Return the answer to a request that stops here, or None; count the request."""
         self.requests += 1
         if stopped := self.fan_out.why_stopped(request):
             return Answer(query=getattr(request, "query", ""), router=self.name, partial=(stopped,))
         return None
 
-    async def _cached(self, request: R, answer: Callable[[R], Awaitable[A]]) -> A:
+    async def _answer_from_cache(self, request: R, answer: Callable[[R], Awaitable[A]]) -> A:
         """Return the answer to a request, from the cache if it was just given and complete."""
         key = encode(msgspec.structs.replace(request, deadline=1.0))
         cached: A | None = self.answers.get(key)
@@ -185,10 +185,10 @@ class Router(Service):
 
     async def search(self, request: messages.SearchRequest) -> Answer:
         """Return documents that match, from all leaves below that may hold one."""
-        return await self._cached(request, self._search)
+        return await self._answer_from_cache(request, self._search)
 
     async def _search(self, request: messages.SearchRequest) -> Answer:
-        if stopped := self._stopped(request):
+        if stopped := self._answer_if_stopped(request):
             return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         asked, spellings = await self._respell(request)
@@ -273,7 +273,7 @@ class Router(Service):
 
     async def show(self, request: messages.ShowRequest) -> Answer:
         """Return documents with snippets, from the leaves on their paths."""
-        if stopped := self._stopped(request):
+        if stopped := self._answer_if_stopped(request):
             return stopped
         started = time.perf_counter()
         merged = await self._show(request, request.items, time.monotonic() + request.deadline)
@@ -312,7 +312,7 @@ class Router(Service):
 
     async def expand(self, request: messages.SelectRequest) -> Answer:
         """Return the matching children of the clusters that `select` returns, one hop down, and its documents."""
-        if stopped := self._stopped(request):
+        if stopped := self._answer_if_stopped(request):
             return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         asked, selected = await self._select(msgspec.structs.replace(request, first=0, limit=MOST_LOOKED_AT))
@@ -337,7 +337,7 @@ class Router(Service):
 
         Labels are used by default, too, if nobody below answers.
         """
-        return await self._cached(request, self._refine)
+        return await self._answer_from_cache(request, self._refine)
 
     async def _refine(self, request: messages.RefineRequest) -> messages.Refinements:
         self.requests += 1
@@ -388,7 +388,7 @@ class Router(Service):
 
     async def suggest(self, request: messages.SuggestRequest) -> Answer:
         """Return documents similar to those of the current set, from the services that these came from."""
-        if stopped := self._stopped(request):
+        if stopped := self._answer_if_stopped(request):
             return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         check_filters(request.filters)
@@ -454,7 +454,7 @@ class Router(Service):
 
     async def related(self, request: messages.RelatedRequest) -> Answer:
         """Return pages similar to a page, from the children whose labels hold its heaviest words."""
-        if stopped := self._stopped(request):
+        if stopped := self._answer_if_stopped(request):
             return stopped
         started, deadline = time.perf_counter(), time.monotonic() + request.deadline
         options = request.options

@@ -139,7 +139,7 @@ class RoutingTable:
 
     def _by_filters(self, query: Query) -> dict[str, str]:
         """Return the children whose filters rule a match out, and why."""
-        pairs, held = self._held(query)
+        pairs, held = self._find_holders(query)
         column = {pair: held[:, place] for place, pair in enumerate(pairs)}
         added = {pair: self._has_added(*pair) for pair in pairs} if any(self._added) else {}
         for pair, here in added.items():
@@ -164,7 +164,7 @@ class RoutingTable:
             skipped[self.names[place]] = reasons[there]
         return skipped
 
-    def _held(self, query: Query) -> tuple[Pairs, Mask]:
+    def _find_holders(self, query: Query) -> tuple[Pairs, Mask]:
         """Return (the words of a query, which filter may hold which), cached: one question asks for it several times."""
         pairs, probes = _query_probes(query)
         last = self._last
@@ -214,7 +214,7 @@ class RoutingTable:
 
     def cori(self, query: Query) -> dict[str, float]:
         """Score how promising each child is, by CORI: by terms that are frequent in it and that few others have."""
-        pairs, held = self._held(query)
+        pairs, held = self._find_holders(query)
         may = self._somewhere(held) | self._blind[:, None]
         df = np.zeros(may.shape)
         forms = analyse([word for _attribute, word in pairs])
@@ -238,7 +238,7 @@ class RoutingTable:
         """
         if not isinstance(query, Some):
             return {}
-        pairs, by_filter = self._held(query)
+        pairs, by_filter = self._find_holders(query)
         if any(attribute for attribute, _word in pairs):
             return {}
         forms = [form for _attribute, form in asked_forms(query)]
@@ -287,7 +287,7 @@ class RoutingTable:
         """
         pages = min(sum(label.num_docs for label in self.labels.values()), LARGEST_COUNT)
         df = {}
-        pairs, held = self._held(query)
+        pairs, held = self._find_holders(query)
         may = self._somewhere(held) | self._blind[:, None]
         for (attribute, word), maybe, known in zip(
             pairs, may.T.tolist(), self._document_frequencies(pairs), strict=True

@@ -15,7 +15,7 @@ import uvicorn
 from litestar import Litestar
 
 from pagekin.collection import Service, ServiceError
-from pagekin.routers.http import PATH_PREFIX, PATHS, SERVED, Served, answer_posted, router_app
+from pagekin.routers.http import PATH_PREFIX, PATHS, SERVED, ServedService, answer_posted, router_app
 from pagekin.routers.place import Place as Place
 
 BACKLOG = 512
@@ -94,16 +94,16 @@ def obstacles(places: Iterable[Place]) -> list[str]:
     return found
 
 
-class Mounted:
+class MountedRouters:
     """All routers of a process behind one application, distinguished by address and path."""
 
     def __init__(self, services: Mapping[Place, Service], app: Litestar, one_of_several: bool = False) -> None:
         self._app = app
         self._services = list(services.values())
-        self._served: dict[tuple[str, int], dict[str, Served]] = {}
+        self._served: dict[tuple[str, int], dict[str, ServedService]] = {}
         # The longest path first, so that /edu/ does not take /edu/mit/.
         for place, service in sorted(services.items(), key=lambda pair: -len(pair[0].path)):
-            self._served.setdefault((place.host, place.port), {})[unquote(place.path).rstrip("/")] = Served(
+            self._served.setdefault((place.host, place.port), {})[unquote(place.path).rstrip("/")] = ServedService(
                 service, one_of_several
             )
 
@@ -114,7 +114,7 @@ class Mounted:
             return
         path = scope["path"]
         if not _is_host(scope):
-            await _refused(send, 400, b"this host cannot be")
+            await _refuse(send, 400, b"this host cannot be")
             return
         for prefix, served in self._at(*scope["server"]).items():
             if not prefix or path == prefix or path.startswith(prefix + "/"):
@@ -128,9 +128,9 @@ class Mounted:
                 await self._app(here, receive, send)
                 return
         if scope["type"] == "http":
-            await _refused(send, 404, b"no router is here")
+            await _refuse(send, 404, b"no router is here")
 
-    def _at(self, host: str, port: int) -> Mapping[str, Served]:
+    def _at(self, host: str, port: int) -> Mapping[str, ServedService]:
         """Return the routers at an address, or at all addresses of the machine."""
         for name in (host, "0.0.0.0", "::"):
             if (name, port) in self._served:
@@ -155,7 +155,7 @@ def _is_host(scope: Any) -> bool:
     return found is not None and int(found[1] or 0) < 65_536
 
 
-async def _refused(send: Any, status: int, detail: bytes) -> None:
+async def _refuse(send: Any, status: int, detail: bytes) -> None:
     """Answer a request that is for no router."""
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": status, "headers": headers})
@@ -179,7 +179,7 @@ async def serve(
             for host, port in dict.fromkeys((place.host, place.port) for _service, place in services):
                 sockets.append(listening_socket(Place(host, port)))
         mounted = {Place(*_bound(sockets, place), place.path): service for service, place in services}
-        config = server_config(Mounted(mounted, make_app(), bool(shared)))
+        config = server_config(MountedRouters(mounted, make_app(), bool(shared)))
         server = _Server(config)
         stopped = stop or asyncio.Event()
         with contextlib.suppress(ValueError, NotImplementedError, RuntimeError):  # signals are the main thread's

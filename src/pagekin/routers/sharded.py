@@ -130,7 +130,7 @@ class ShardRouter(Router):
         return await in_thread(self._folder.use, lambda whole: ask(whole, request))
 
     async def _answer_whole(self, request: R, ask: Callable[[Whole, R], WholeHits]) -> Answer:
-        if stopped := self._stopped(request):
+        if stopped := self._answer_if_stopped(request):
             return stopped
         started = time.perf_counter()
         found, asked = await in_thread(self._folder.use, partial(self._ask_whole, request, ask))

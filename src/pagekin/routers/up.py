@@ -23,7 +23,7 @@ from pagekin.routers.http import router_app
 from pagekin.routers.knowledge import RouterSettings
 from pagekin.routers.network import TIMEOUT, Network, Node
 from pagekin.routers.opening import fetch, open_collection
-from pagekin.routers.others import Others, Tell
+from pagekin.routers.process_group import ProcessGroup, Tell
 from pagekin.routers.router import Router
 from pagekin.routers.serve import MakeApp, Place, listening_socket, obstacles, run
 from pagekin.routers.sharded import LeafService, mount
@@ -148,7 +148,7 @@ def run_network(
     began = time.monotonic()
     parts = share(network, processes, names)
     tell(f"opening {len(names):,} nodes" + (f" in {len(parts)} processes" if len(parts) > 1 else ""))
-    with Others(_run_part, [(network, part, refresh, make_app) for part in parts[1:]], tell) as others:
+    with ProcessGroup(_run_part, [(network, part, refresh, make_app) for part in parts[1:]], tell) as others:
         opened = open_and_warm(network, parts[0], refresh, tell)
         others.until_ready()
         count = others.count + opened.nodes
@@ -249,7 +249,7 @@ def run_leaf(
         return
     at = listening_socket(place)
     calls = [(leaf.name, leaf.path, getattr(leaf, "address", ""), place, at, make_app)] * (processes - 1)
-    with contextlib.closing(at), Others(_run_copy, calls) as others:
+    with contextlib.closing(at), ProcessGroup(_run_copy, calls) as others:
         others.until_ready()
 
         def all_ready() -> None:

@@ -5,7 +5,7 @@ from .check import INDEX_ARRAYS, check_index
 from .documents import Documents
 from .exact import jaccard
 from .explain import Citations, cut_text, links_to, shared_terms, tidy_text
-from .index import cut_index, make_index
+from .index import make_index
 from .links import DocumentLinks
 from .lists import SignatureIndex
 from .makers import make_maker
@@ -41,7 +41,6 @@ __all__ = [
     "Wish",
     "all_neighbours",
     "check_index",
-    "cut_index",
     "cut_text",
     "jaccard",
     "links_to",

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pagekin.bags import SKETCH_PLACES, Bags, LinkColumns, ReplacedColumns
 from pagekin.hypertext import Corpus, canonical_url, site_of_address
-from pagekin.similarity.links import DocumentLinks, Replaced
+from pagekin.similarity.links import DocumentLinks, ReplacedDocuments
 from pagekin.store import Array, Numbering
 
 _ANCHORS_READ = 8
@@ -37,7 +37,7 @@ class Documents:
         self.page_numbering = Numbering(len(shard.corpus) for shard in shards)
         last = shards[-1].corpus.kin
         self.replaced = (
-            Replaced(ReplacedColumns.of(last), len(shards[0].bags))
+            ReplacedDocuments(ReplacedColumns.of(last), len(shards[0].bags))
             if ReplacedColumns.is_in(last) and len(shards) > 1
             else None
         )

@@ -51,18 +51,6 @@ def make_index(
     return _invert(rows, may, leaves_out, writer, progress, threads)
 
 
-def cut_index(
-    kin: Kin, first: int, last: int, strategy: Strategy, writer: KinWriter, threads: int = 1
-) -> dict[str, Any]:
-    """Write the signatures of the documents `first` to `last` of a collection, and lists of them; give the facts."""
-    rows = np.asarray(kin["signature.rows"]).reshape(-1, make_maker(strategy.signature).m)[first:last]
-    stored = writer.create("signature.rows", np.uint32)
-    for start, stop in batch_ranges(np.arange(len(rows) + 1) * rows.shape[1], _BATCH_ENTRIES):
-        stored.append(np.asarray(rows[start:stop]).reshape(-1))
-    may = Bags(kin).inlinks[first:last] >= strategy.signature.min_inlinks
-    return _invert(rows, may, False, writer, no_progress, threads)
-
-
 def _invert(
     rows: Array, may: Array, leaves_out: bool, writer: KinWriter, progress: Progress, threads: int
 ) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pagekin.bags import NOWHERE, LinkColumns, ReplacedColumns
 from pagekin.store import Array, Numbering
 
 
-class Replaced:
+class ReplacedDocuments:
     """What the delta of a collection replaces in its base: documents by their numbers in the whole."""
 
     def __init__(self, columns: ReplacedColumns, documents: int) -> None:
@@ -61,7 +61,11 @@ class DocumentLinks:
     """
 
     def __init__(
-        self, columns: Sequence[LinkColumns], first: int = 0, whole: int = 0, replaced: "Replaced | None" = None
+        self,
+        columns: Sequence[LinkColumns],
+        first: int = 0,
+        whole: int = 0,
+        replaced: "ReplacedDocuments | None" = None,
     ) -> None:
         self._columns, self._replaced = tuple(columns), replaced
         self._numbering = Numbering(len(one.lists) for one in columns)

@@ -1,4 +1,4 @@
-"""Documentation sites: from a folder of HTML to the same folder with related pages, search and topics, for any web server.
+"""Publish documentation sites: add related pages, search and topics to a folder of HTML, for any web server.
 
 A survey tells what made the site, where its content is and at which address it stands; the collection is built outside of the
 folder; then each page has a marked place with plain links, and a folder `pagekin` beside the pages holds search, data and topics.

@@ -1,4 +1,4 @@
-"""Make what can be put on a site of which there is no folder: related pages, search and topics, from an archive of its pages."""
+"""Publish a site that exists only as an archive: write related pages, search and topics to a folder of their own."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -47,7 +47,7 @@ class ArchivePlan:
 
     @property
     def kin(self) -> Path:
-        """Return where the collection is kept: never inside the folder, whose content is published."""
+        """Return the path of the collection, never inside the folder, which is published."""
         kin = self.collection or self.out.with_name(f"{self.out.name}.kin")
         if kin.resolve().is_relative_to(self.out.resolve()):
             raise SiteError(f"{kin} is inside {self.out} and would be published. Name another place.")
@@ -56,7 +56,7 @@ class ArchivePlan:
 
 @dataclass(frozen=True)
 class ArchiveReport:
-    """What was written for a site."""
+    """The files written for a site."""
 
     survey: Survey
     pages: int
@@ -71,7 +71,7 @@ class ArchiveReport:
 
 
 class ArchivedPages(SitePages):
-    """The pages of a site that were read from an archive. The path of a page is its address without the site's."""
+    """The pages of a site read from an archive; the path of a page is its address without the site's."""
 
     def __init__(self, survey: Survey, corpus: Corpus) -> None:
         leading = pages_that_lead_on(corpus)
@@ -82,11 +82,11 @@ class ArchivedPages(SitePages):
         self.page_of, self.file_of = paths, {page: path for path, page in paths.items()}
 
     def name(self, path: str) -> str:
-        """Return the relative address of a page. A first part with a colon would be taken for a scheme."""
+        """Return the relative address of a page, safe if its first part has a colon, as a scheme does."""
         return f"./{path}" if path.startswith("/") or ":" in path.partition("/")[0] else path
 
     def address(self, path: str) -> str:
-        """Return the address of a page, relative to the root: it is spelled as the site spells it."""
+        """Return the address of a page, relative to the root, in the site's spelling."""
         return self.name(path)
 
     @property
@@ -135,14 +135,14 @@ def publish_archive(plan: ArchivePlan, progress: Progress = no_progress, note: N
 
 
 def check_out(plan: ArchivePlan) -> dict[str, str]:
-    """Return the files that were written for a site before; SiteError if its folder is not one that Pagekin may write to."""
+    """Return the files written for a site before; raise a SiteError if Pagekin may not write to its folder."""
     if plan.out.exists() and not plan.out.is_dir():
         raise SiteError(f"{plan.out} exists, but is not a folder. Name another with --out.")
     return read_manifest(plan.out)
 
 
 def _read_pages(archive: Path) -> Iterator[Page]:
-    """Yield the pages of an archive, by their canonical addresses."""
+    """Yield the pages of an archive, with their canonical addresses."""
     for unit in plan_units([str(archive)], {}):
         for item in read_unit(unit, Limits()):
             if isinstance(item, Page) and (url := canonical_url(item.url)):
@@ -150,7 +150,7 @@ def _read_pages(archive: Path) -> Iterator[Page]:
 
 
 def _find_base(address: str, urls: list[str]) -> str:
-    """Return the folder of the address that was named, or of the first page, if it leads to another host."""
+    """Return the folder of the named address, or of the first page if the address redirects to another host."""
     named = canonical_url(address)
     if named is None:
         raise SiteError(f"'{address}' is not an http(s) address, such as https://docs.example.org/")

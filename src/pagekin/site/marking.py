@@ -1,4 +1,4 @@
-"""Write a marked place into pages, and take it out again, without touching another byte of them."""
+"""Insert a marked block into pages and remove it again, without changing any other byte."""
 
 import shutil
 from collections import Counter
@@ -22,11 +22,11 @@ MakeBlock = Callable[[str], bytes]
 
 
 class UnfitPageError(Exception):
-    """A page that is left alone; the message says why."""
+    """A page that is left unchanged; the message says why."""
 
 
 def block_html(links: Iterable[tuple[str, RelatedLink]], heading: str, style: str, script: str, topics: str) -> bytes:
-    """Return what stands in a marked place, in ASCII and well-formed as XML, too; what has no address is left out."""
+    """Return the content of a marked block, in ASCII and well-formed as XML, without entries that have no address."""
     items = "".join(f'<li><a href="{_text(href)}">{_text(link.title)}</a></li>' for href, link in links)
     more = f'<p class="pagekin-more"><a href="{_text(topics)}">All topics</a></p>' if topics else ""
     if items:
@@ -41,13 +41,13 @@ def block_html(links: Iterable[tuple[str, RelatedLink]], heading: str, style: st
 
 
 def _text(value: str) -> str:
-    """Return a text for HTML in any encoding; characters that no document may have become �."""
+    """Return a text for HTML in any encoding; invalid characters become �."""
     shown = "".join(char if char.isprintable() or char == " " else "\ufffd" for char in value)
     return escape(shown).encode("ascii", "xmlcharrefreplace").decode()
 
 
 def mark_page(html: bytes, selectors: Iterable[str], make: MakeBlock) -> bytes:
-    """Return a page with a marked place at the end of its content; raise UnfitPageError if there is no safe place."""
+    """Return a page with a marked block at the end of its content; raise an UnfitPageError if no place is safe."""
     if len(html) > LARGEST_PARSED:
         raise UnfitPageError(f"is larger than {LARGEST_PARSED >> 20} MiB")
     _check_encoding(html)
@@ -70,7 +70,7 @@ def mark_page(html: bytes, selectors: Iterable[str], make: MakeBlock) -> bytes:
 
 
 def _is_shown(html: bytes, elements: int) -> bool:
-    """Return whether a browser will find the marked place once, with so many elements in it, where it can be seen."""
+    """Return whether a browser will show the marked block exactly once, with this many elements."""
     ours = parse(html.decode("latin-1"), allow_declarative_shadow_roots=False).select(_OURS)
     if len(ours) != 1 or len(ours[0].select("*")) != elements:
         return False
@@ -78,7 +78,7 @@ def _is_shown(html: bytes, elements: int) -> bool:
 
 
 def _check_encoding(html: bytes) -> None:
-    """Refuse encodings in which bytes of ASCII are not its characters."""
+    """Refuse encodings that are not supersets of ASCII."""
     if html.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in html[:512]:
         raise UnfitPageError("is in UTF-16, or not text")
     if b"\x1b$" in html or b"\x1b(" in html:
@@ -96,7 +96,7 @@ def _base_of(html: bytes) -> str:
 
 
 def replace_file(file: Path, content: bytes) -> None:
-    """Put a file in the place of another, whole or not at all, with its permissions."""
+    """Replace a file, completely or not at all, keeping its permissions."""
     fresh = file.with_name(f".{file.name}{UNFINISHED}")
     try:
         fresh.write_bytes(content)
@@ -111,7 +111,7 @@ def replace_file(file: Path, content: bytes) -> None:
 def mark_files(
     folder: Path, blocks: Iterable[tuple[str, MakeBlock]], selectors: Iterable[str]
 ) -> Iterator[tuple[str, str]]:
-    """Write a marked place into each file; yield (path, why it was left alone or '') of each.
+    """Insert a marked block into each file; yield (path, why it was left unchanged or '') of each.
 
     A file that has the very place already is not written again. One that must be left alone loses an older place.
     """
@@ -128,7 +128,7 @@ def mark_files(
 
 
 def unmark_files(folder: Path, paths: Iterable[str]) -> int:
-    """Take the marked places out of files; return how many files had one."""
+    """Remove the marked blocks from files; return how many files had one."""
     changed = 0
     for path in paths:
         file = folder / path
@@ -143,5 +143,5 @@ def unmark_files(folder: Path, paths: Iterable[str]) -> int:
 
 
 def count_reasons(reasons: Iterable[str]) -> dict[str, int]:
-    """Return how many pages were left alone for each reason."""
+    """Return the number of pages left unchanged for each reason."""
     return dict(Counter(filter(None, reasons)).most_common())

@@ -1,4 +1,4 @@
-"""The files that Pagekin writes beside a site's pages: what they hold, and which of a folder's files they are."""
+"""The files that Pagekin writes beside a site's pages: their content, and how to recognise them."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ FORMAT = 1
 
 
 def site_files(settings: SiteSettings, pages: SitePages, name: str, progress: Progress) -> dict[str, bytes]:
-    """Return all files besides the pages and their lists, by their paths; `name` is for a site that has none."""
+    """Return all files besides the pages and their lists, by path; `name` is for a site without a name."""
     ours = {f"{OUR_FOLDER}/site.css": static_file("site.css")}
     if settings.search:
         found = make_search(pages, TextIndex.open(pages.corpus), progress)
@@ -39,8 +39,8 @@ def site_files(settings: SiteSettings, pages: SitePages, name: str, progress: Pr
             topics if settings.topics else (),
             title,
             settings.search,
-            versioned("search.js"),
-            versioned("site.css"),
+            versioned_name("search.js"),
+            versioned_name("site.css"),
         )
     if settings.llms:
         ours[LLMS] = llms_text(pages, topics, title)
@@ -48,17 +48,17 @@ def site_files(settings: SiteSettings, pages: SitePages, name: str, progress: Pr
 
 
 def static_file(name: str) -> bytes:
-    """Return a script or a stylesheet that is the same for all sites."""
+    """Return a script or stylesheet that is the same for all sites."""
     return (files("pagekin.site") / "static" / name).read_bytes()
 
 
-def versioned(name: str) -> str:
-    """Return the name of a static file with what changes when it does, so that no browser keeps an old one."""
+def versioned_name(name: str) -> str:
+    """Return the name of a static file with a digest, so that browsers do not keep an old one."""
     return f"{name}?{hashlib.blake2b(static_file(name), digest_size=4).hexdigest()}"
 
 
 def make_manifest(pages: SitePages, ours: Mapping[str, bytes]) -> bytes:
-    """Return what tells the next run which files Pagekin wrote."""
+    """Return the list of files that Pagekin wrote, for the next run."""
     survey = pages.survey
     about: dict[str, Any] = {
         "format": FORMAT, "pagekin": __version__, "generator": survey.generator, "pages": len(pages.order),
@@ -74,7 +74,7 @@ def _digest(content: bytes) -> str:
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return the files that Pagekin wrote into a site, with their digests; refuse a folder of that name that is not ours."""
+    """Return the files that Pagekin wrote into a site, with digests; refuse a folder of that name that is not ours."""
     try:
         about = msgspec.json.decode((folder / MANIFEST).read_bytes())
         found = {str(name): str(digest) for name, digest in about["files"].items()}
@@ -91,19 +91,19 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def _is_below(folder: Path, name: str) -> bool:
-    """Return whether a name leads to a file of our folder and nowhere else, whatever a manifest says."""
+    """Return whether a name in a manifest leads to a file inside our folder."""
     ours = (folder / OUR_FOLDER).resolve()
     return name.startswith(f"{OUR_FOLDER}/") and (folder / name).resolve().is_relative_to(ours)
 
 
 def is_ours(folder: Path, name: str, before: Mapping[str, str]) -> bool:
-    """Return whether a file is still as Pagekin wrote it."""
+    """Return whether a file is unchanged since Pagekin wrote it."""
     file = folder / name
     return name in before and file.is_file() and not file.is_symlink() and _digest(file.read_bytes()) == before[name]
 
 
 def put_file(file: Path, content: bytes) -> None:
-    """Write a file unless it is there with the same content."""
+    """Write a file unless it exists with the same content."""
     if file.is_file() and file.read_bytes() == content:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -111,7 +111,7 @@ def put_file(file: Path, content: bytes) -> None:
 
 
 def remove_files(folder: Path, names: Mapping[str, str]) -> None:
-    """Remove files that are still as Pagekin wrote them, and folders of ours that are empty then."""
+    """Remove files that are unchanged since Pagekin wrote them, then empty folders of ours."""
     for name in names:
         if is_ours(folder, name, names):
             (folder / name).unlink()

@@ -1,4 +1,4 @@
-"""What tells about a site as a whole: the page of its topics, `llms.txt`, and related pages as data for programs."""
+"""Describe a site as a whole: its page of topics, `llms.txt`, and related pages as data for programs."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -30,7 +30,7 @@ class Topic(NamedTuple):
 
 
 def site_name(pages: SitePages, fallback: str) -> str:
-    """Return what a site is called: what its titles end or begin with, or the title of its first page."""
+    """Return the name of a site: what its titles begin or end with, or the title of its first page."""
     corpus = pages.corpus
     for page in pages.order[:1]:
         begin, end = HostTitles([corpus]).ends(corpus.hosts[int(corpus.pages.host[page])])
@@ -42,7 +42,7 @@ def site_name(pages: SitePages, fallback: str) -> str:
 
 
 def site_topics(pages: SitePages) -> list[Topic]:
-    """Return the topics of a site, the largest first; none if its pages were not put into clusters."""
+    """Return the topics of a site, the largest first; none without clusters."""
     tree = next((tree for tree in read_trees(pages.corpus.kin) if tree.name == "clusters"), None)
     if tree is None:
         return []
@@ -58,7 +58,7 @@ def site_topics(pages: SitePages) -> list[Topic]:
 
 
 def topics_page(pages: SitePages, topics: Sequence[Topic], name: str, search: bool, script: str, style: str) -> bytes:
-    """Return the page of topics and search; it stands one folder below the root."""
+    """Return the page of topics and search, which lies one folder below the root."""
     sections = "".join(
         f"<section><h2>{escape(topic.name)} <small>{topic.size:,} {'page' if topic.size == 1 else 'pages'}</small></h2><ul>"
         + "".join(
@@ -82,7 +82,7 @@ def topics_page(pages: SitePages, topics: Sequence[Topic], name: str, search: bo
 
 
 def llms_text(pages: SitePages, topics: Sequence[Topic], name: str) -> bytes:
-    """Return `llms.txt`: the site's topics with their central pages, in the form of llmstxt.org."""
+    """Return `llms.txt`: the site's topics with their central pages, in the format of llmstxt.org."""
     base = pages.survey.base_url if pages.survey.address_from else ""
     lines = [f"# {_line(name)}", "", f"> {len(pages.order):,} pages. The central ones of each topic are listed."]
     for topic in topics[:_LLMS_TOPICS]:
@@ -106,7 +106,7 @@ def related_files(
     least: int = _RELATED_PAGES,
     most: int = _RELATED_FILES,
 ) -> dict[str, bytes]:
-    """Return related pages as JSON: `most` files at most, each with `least` pages or more in the order of their paths."""
+    """Return related pages as JSON: at most `most` files, each with at least `least` pages, sorted by path."""
     return {name: msgspec.json.encode(content) for name, content in _divide_lists(pages, lists, least, most)}
 
 
@@ -123,7 +123,7 @@ def _divide_lists(
 
 
 def scripted_files(pages: SitePages, lists: Mapping[int, Sequence[RelatedLink]], heading: str) -> dict[str, bytes]:
-    """Return related pages as JSON for `related.js`: small files, and one that says which page is in which of them."""
+    """Return related pages as JSON for `related.js`: small files, and an index of which page is in which file."""
     files = dict(_divide_lists(pages, lists, _SCRIPTED_PAGES, _SCRIPTED_FILES))
     firsts = {name: min(content["pages"]) for name, content in files.items()}
     index = {"format": 1, "heading": heading, "files": firsts}

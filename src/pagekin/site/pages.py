@@ -1,4 +1,4 @@
-"""The pages of a site: which file is which page of the collection, what it is called, and links from one to another."""
+"""The pages of a site: which file is which page of the collection, their titles, and links between them."""
 
 import os
 import posixpath
@@ -37,7 +37,7 @@ class RelatedLink(msgspec.Struct, frozen=True):
 
 
 class SitePages:
-    """The pages of a site that were read, by the paths of their files."""
+    """The pages of a site, by the paths of their files."""
 
     def __init__(self, folder: Path, survey: Survey, corpus: Corpus) -> None:
         self.survey, self.corpus = survey, corpus
@@ -65,11 +65,11 @@ class SitePages:
 
     @cached_property
     def order(self) -> list[int]:
-        """Return all pages that have a file, in the order of their numbers."""
+        """Return all pages that have a file, by number."""
         return sorted(self.file_of)
 
     def title(self, page: int) -> str:
-        """Return what a page is called: its title without what its site or its part of it repeats, or the name of its file."""
+        """Return a page's title without what its site or section repeats, or the name of its file."""
         title = self._short_title(page)
         title = title.removesuffix(self._end_of(self.file_of[page].partition("/")[0])).strip() or title
         if len(title) > _LONGEST_TITLE:
@@ -77,21 +77,21 @@ class SitePages:
         return self.file_of[page] or self.survey.base_url if title in _NO_TITLES else title
 
     def has_title(self, page: int) -> bool:
-        """Return whether a page has a title of its own; what has none is seldom meant to be read by itself."""
+        """Return whether a page has a title; pages without one are seldom meant to be read alone."""
         return self._short_title(page) not in _NO_TITLES
 
     def _short_title(self, page: int) -> str:
         return " ".join(self._titles.text(page).split())
 
     def _end_of(self, part: str) -> str:
-        """Return what the titles of the pages in a folder of the root end with: several books may make up a site."""
+        """Return the suffix of the titles in a top-level folder: a site may consist of several books."""
         if part not in self._ends:
             pages = [page for page in self.order if self.file_of[page].startswith(f"{part}/")]
             self._ends[part] = repeated_ends(map(self._short_title, pages))[1]
         return self._ends[part]
 
     def snippet(self, page: int, size: int) -> str:
-        """Return the beginning of the first line of a page that reads like a sentence; else of a long one, or of all."""
+        """Return the start of a page's first sentence-like line; else of a long line, or of the text."""
         text = self.corpus.text_bytes(page)[0].decode("utf-8", "replace").replace("¶", " ")
         title = self.title(page).casefold()
         lines = [" ".join(line.split()) for line in text.splitlines()[1 : _LINES + 1]]
@@ -103,7 +103,7 @@ class SitePages:
         return shown if len(shown) <= size else f"{shown[:size].rpartition(' ')[0] or shown[:size]} …"
 
     def name(self, path: str) -> str:
-        """Return the path by which links call a file: its folder, where the site's own links do so."""
+        """Return the path that links use for a file: its folder, if the site's own links do so."""
         head, tail = posixpath.split(path)
         if self.survey.folder_links and tail == "index.html":
             return f"{head}/" if head else ""
@@ -119,7 +119,7 @@ class SitePages:
         return self.address("index.html")
 
     def link(self, source: str, target: str, base: str = "") -> str:
-        """Return the relative address of a file from another, whose `<base>` it may be relative to."""
+        """Return the relative address from one file to another, respecting the first one's `<base>`."""
         here = self._folder_of(source, base)
         name = self.name(target)
         if not name:
@@ -128,7 +128,7 @@ class SitePages:
         return quote_path(path + "/" if name.endswith("/") else path)
 
     def _folder_of(self, source: str, base: str) -> str:
-        """Return the folder that relative addresses on a page are relative to; a SiteError if it is not in this site."""
+        """Return the folder that relative addresses on a page refer to; raise a SiteError if it is outside the site."""
         if base:
             root = self.survey.base_url
             absolute = urljoin(file_url(root, source), base)
@@ -139,13 +139,13 @@ class SitePages:
 
 
 def _is_prose(line: str) -> bool:
-    """Return whether a line reads like a sentence: some words, most of them in small letters."""
+    """Return whether a line reads like a sentence: several words, mostly in lower case."""
     words = line.split()
     return len(words) >= _SENTENCE and 2 * sum(word.strip(".,;:()").islower() for word in words) > len(words)
 
 
 def pages_that_lead_on(corpus: Corpus) -> set[int]:
-    """Return the pages that send browsers to another page at once; one that only renews itself is not among them."""
+    """Return the pages that redirect browsers to another page at once."""
     leading = np.flatnonzero(np.asarray(corpus.anchors.flags) >> 1 == AnchorKind.REFRESH)
     pages = [corpus.page_of_anchor(anchor) for anchor in leading.tolist()]
     targets = corpus.anchors.target[leading].tolist()
@@ -153,7 +153,7 @@ def pages_that_lead_on(corpus: Corpus) -> set[int]:
 
 
 def quote_path(path: str) -> str:
-    """Return a path as a relative address. A first part with a colon would be taken for a scheme."""
+    """Return a path as a relative address, safe if its first part has a colon, as a scheme does."""
     quoted = quote(os.fsencode(path), safe=_SAFE)
     return f"./{quoted}" if quoted.startswith("/") or not quoted else quoted
 
@@ -161,7 +161,7 @@ def quote_path(path: str) -> str:
 def related_lists(
     pages: SitePages, index: RelatedIndex, settings: SiteSettings, threads: int, progress: Progress
 ) -> dict[int, list[RelatedLink]]:
-    """Return the related pages of each page: those that the settings pin, then the most similar that have a file."""
+    """Return the related pages of each page: pinned ones first, then the most similar that have a file."""
     pins, hidden = _named_pages(pages, settings.pins, "pins"), _named_pages(pages, settings.hide, "hide")
     documents = index.documents.of_pages(np.array(pages.order, np.int64))
     page_of = {int(document): page for document, page in zip(documents, pages.order, strict=True) if document >= 0}
@@ -186,7 +186,7 @@ def _choose(
     pages: SitePages, page: int, pinned: Sequence[int], hidden: Iterable[int], near: Iterable[tuple[int, float]],
     settings: SiteSettings,
 ) -> list[RelatedLink]:  # fmt: skip
-    """Return the related pages that a page shows; of those with the same title as another only the first."""
+    """Return the related pages to display for a page; of several with the same title, only the first."""
     left_out = {page, *hidden}
     chosen: list[RelatedLink] = []
     titles = {pages.title(page)}
@@ -201,7 +201,7 @@ def _choose(
 
 
 def _named_pages(pages: SitePages, table: dict[str, list[str]], name: str) -> dict[int, list[int]]:
-    """Return a table of paths as pages, -1 for "*"; raise a SiteError for a path that is no page."""
+    """Return a table of paths as page numbers, -1 for "*"; raise a SiteError for a path that is not a page."""
 
     def find(path: str) -> int:
         for candidate in (path, f"{path.rstrip('/')}/index.html".lstrip("/"), f"{path.rstrip('/')}/".lstrip("/")):

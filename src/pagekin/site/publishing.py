@@ -1,4 +1,4 @@
-"""Publish a site: survey, build, write beside the pages, mark the pages. And undo it."""
+"""Publish a site: survey it, build, write files beside the pages, mark the pages; or undo all of that."""
 
 import os
 import shutil
@@ -23,7 +23,7 @@ from pagekin.site.our_files import (
     remove_empty,
     remove_files,
     site_files,
-    versioned,
+    versioned_name,
 )
 from pagekin.site.overview import related_files
 from pagekin.site.pages import RelatedLink, SitePages, related_lists
@@ -35,7 +35,7 @@ from pagekin.store import Progress, no_progress
 
 @dataclass(frozen=True)
 class SiteReport:
-    """What was written into a site."""
+    """The files and pages written into a site."""
 
     survey: Survey
     pages: int
@@ -56,7 +56,7 @@ class SiteReport:
 
 
 def publish_site(plan: SitePlan, progress: Progress = no_progress, note: Note = no_note) -> SiteReport:
-    """Write related pages, search, topics and data into a folder. A second time gives the same bytes."""
+    """Write related pages, search, topics and data into a folder; a second run writes the same bytes."""
     survey = survey_folder(plan)
     folder, settings = plan.folder, plan.settings
     before = read_manifest(folder)
@@ -97,7 +97,7 @@ def publish_site(plan: SitePlan, progress: Progress = no_progress, note: Note = 
 
 
 def undo_site(plan: SitePlan) -> int:
-    """Take all that was written into a folder out again; return how many pages had a marked place."""
+    """Remove everything that was written into a folder; return how many pages had a marked block."""
     folder = plan.folder
     if not folder.is_dir():
         raise SiteError(f"{folder} is not a folder.")
@@ -118,8 +118,8 @@ def undo_site(plan: SitePlan) -> int:
 def _blocks(
     plan: SitePlan, pages: SitePages, lists: Mapping[int, list[RelatedLink]], ours: Mapping[str, bytes]
 ) -> Iterator[tuple[str, MakeBlock]]:
-    """Yield each file with what makes the content of its marked place."""
-    style, script = versioned("site.css"), versioned("search.js") if plan.settings.search else ""
+    """Yield each file with a function that makes the content of its marked block."""
+    style, script = versioned_name("site.css"), versioned_name("search.js") if plan.settings.search else ""
     topics = f"{OUR_FOLDER}/index.html" if plan.settings.topics and f"{OUR_FOLDER}/index.html" in ours else ""
 
     def make(path: str, page: int, base: str) -> bytes:
@@ -135,7 +135,7 @@ def _blocks(
 
 
 def _tidy(folder: Path) -> None:
-    """Remove what a run that was killed left behind."""
+    """Remove leftovers of an interrupted run."""
     for path in list_folder(folder):
         if path.endswith(UNFINISHED) and path.rpartition("/")[2].startswith("."):
             (folder / path).unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""The files of the static search: shards of words with what they add to scores, groups of pages, a dictionary of common words.
+"""Make the files of the static search: shards of words with scores, groups of pages, a dictionary of common words.
 
 `static/search.js` reads them and scores as docs/search.md says, from values that are rounded to 4 bits each. docs/sites.md
 describes the format.
@@ -33,7 +33,7 @@ _LEVELS = 15
 
 
 class SearchFiles(NamedTuple):
-    """What the search of a site consists of."""
+    """The files of a site's search."""
 
     meta: bytes
     files: dict[str, bytes]
@@ -71,7 +71,7 @@ def make_search(pages: SitePages, index: TextIndex, progress: Progress) -> Searc
 
 
 def shard_bytes(sizes: Sequence[int]) -> int:
-    """Return how many bytes a shard may have at most, so that entries of some sizes make no more than MOST_SHARDS."""
+    """Return the greatest size of a shard, so that entries of these sizes make at most MOST_SHARDS."""
     return max(_SHARD_BYTES, -(-sum(sizes) // (MOST_SHARDS - 1)) + max(sizes, default=0))
 
 
@@ -83,7 +83,7 @@ def _pack(content: bytes) -> bytes:
 
 
 def _entries(index: TextIndex, number: Array, progress: Progress) -> Iterator[tuple[str, bytes]]:
-    """Yield (form, its postings as they are stored) of all forms that pages with a file hold."""
+    """Yield (form, its encoded postings) of all forms on pages with a file."""
     for place in range(len(index.forms)):
         form = index.forms.text(place)
         if data := _postings(index, form, number):
@@ -94,7 +94,7 @@ def _entries(index: TextIndex, number: Array, progress: Progress) -> Iterator[tu
 
 
 def _postings(index: TextIndex, form: str, number: Array) -> bytes:
-    """Return the postings of a form: pages that hold it, pages listed, bytes of the gaps between these, gaps, and a byte each."""
+    """Return the postings of a form: pages that hold it, pages listed, bytes of gaps, gaps, and a score byte each."""
     parts = index.parts(form)
     pages = np.union1d(parts.pages, parts.named)
     body, called = np.zeros((2, len(pages)))
@@ -121,7 +121,7 @@ def _level(values: Array, most: float) -> Array:
 
 
 def _cut_shards(entries: list[tuple[str, bytes]], limit: int) -> Iterator[list[tuple[str, bytes]]]:
-    """Yield entries in stretches of so many bytes at most; one shard at least."""
+    """Yield runs of entries with at most this many bytes; at least one shard."""
     shard: list[tuple[str, bytes]] = []
     size = 0
     for form, data in entries:
@@ -134,7 +134,7 @@ def _cut_shards(entries: list[tuple[str, bytes]], limit: int) -> Iterator[list[t
 
 
 def _join_forms(shard: list[tuple[str, bytes]]) -> bytes:
-    """Return a shard: how many forms, and of each what it adds to the name before it, and its postings."""
+    """Return a shard: the number of forms, and of each its name, prefix-coded, and its postings."""
     if not shard[0][1]:
         return _varint(0)
     pieces, before = [_varint(len(shard))], b""
@@ -149,7 +149,7 @@ def _join_forms(shard: list[tuple[str, bytes]]) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    """Return a number as bytes of 7 bits, the lowest first; all but the last have the high bit."""
+    """Return a number as 7-bit bytes, the lowest first; the high bit is set in all but the last."""
     made = bytearray()
     while value > 127:
         made.append(value & 127 | 128)
@@ -159,7 +159,7 @@ def _varint(value: int) -> bytes:
 
 
 def _dictionary(index: TextIndex) -> str:
-    """Return the words that misspelt ones may mean, one a line, each with a digit that tells how common it is.
+    """Return the words for spelling suggestions, one per line, each with a digit for its frequency.
 
     They are the most frequent ones; a word that stands once may be misspelt itself, so it needs a small site to be among them.
     """

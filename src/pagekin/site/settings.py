@@ -1,4 +1,4 @@
-"""What a site is to become: options, and the file `pagekin-site.toml` with pins and exclusions."""
+"""The settings of a site: options, and the file `pagekin-site.toml` with pins and exclusions."""
 
 import hashlib
 import os
@@ -25,7 +25,7 @@ class SiteError(PagekinError):
 
 
 class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="kebab"):
-    """The settings of a site: what `pagekin-site.toml` may hold."""
+    """The settings that `pagekin-site.toml` may hold."""
 
     base_url: str = ""
     """The address of the folder's root."""
@@ -50,7 +50,7 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
 
 @dataclass(frozen=True)
 class SitePlan:
-    """A folder, and what it is to become."""
+    """A folder, and the settings for publishing it."""
 
     folder: Path
     settings: SiteSettings = field(default_factory=SiteSettings)
@@ -61,7 +61,7 @@ class SitePlan:
 
     @property
     def kin(self) -> Path:
-        """Return where the collection is kept: never inside the site, where it would be published."""
+        """Return the path of the collection, never inside the site, which is published."""
         if self.collection is None:
             name = hashlib.blake2b(os.fsencode(self.folder.resolve()), digest_size=6).hexdigest()
             return _cache_folder() / f"{self.folder.resolve().name}-{name}.kin"
@@ -71,7 +71,7 @@ class SitePlan:
 
 
 def _cache_folder() -> Path:
-    """Return the folder for the collections of sites: the user's, or that of temporary files where there is none."""
+    """Return the folder for the collections of sites: the user's cache, or the temporary folder."""
     if named := os.environ.get("XDG_CACHE_HOME"):
         base = Path(named)
     elif sys.platform == "win32":
@@ -91,7 +91,7 @@ def _cache_folder() -> Path:
 
 
 def settings_from(settings: SiteSettings | None, **changes: Any) -> SiteSettings:
-    """Return settings with changes; those that are None leave what was there."""
+    """Return settings with changes; None leaves a setting as it is."""
     known = {name: value for name, value in changes.items() if value is not None}
     try:
         changed = msgspec.structs.replace(settings or SiteSettings(), **known)

@@ -1,4 +1,4 @@
-"""Look at a folder of HTML: what made it, where its pages have their content, and at which address it stands."""
+"""Survey a folder of HTML: its generator, the place of its pages' content, and its address."""
 
 import posixpath
 import re
@@ -79,7 +79,7 @@ _ALWAYS = ("404.html",)
 
 @dataclass(frozen=True)
 class Survey:
-    """What is known of a folder before it is read."""
+    """The facts about a folder before it is read."""
 
     files: tuple[str, ...]
     """Its HTML files, by their paths."""
@@ -99,7 +99,7 @@ class Survey:
 
     @property
     def address_patterns(self) -> tuple[str, ...]:
-        """Return what is excluded as patterns of addresses."""
+        """Return the exclusions as patterns of addresses."""
         base = re.sub(r"([*?\[])", r"[\1]", self.base_url)
         patterns = [f"{base}{OUR_FOLDER}/*"]
         for pattern in self.exclude:
@@ -110,7 +110,7 @@ class Survey:
 
 
 def survey_folder(plan: SitePlan) -> Survey:
-    """Look at a folder, and take what the settings say where they do."""
+    """Survey a folder; the settings take precedence."""
     folder, settings = plan.folder, plan.settings
     if not folder.is_dir():
         raise SiteError(
@@ -130,7 +130,7 @@ def survey_folder(plan: SitePlan) -> Survey:
 
 
 def survey_samples(samples: Sequence[tuple[str, bytes]], settings: SiteSettings, base_url: str) -> Survey:
-    """Look at some pages of a site whose address is known, by their paths; the survey names no files."""
+    """Survey some pages of a site with a known address, by path; the survey lists no files."""
     _check_selectors(settings)
     trees = [(path, parse(html[:_SAMPLE_BYTES].decode("latin-1"))) for path, html in samples[:_SAMPLES]]
     return _judge_samples(samples[:_SAMPLES], trees, settings, base_url, "the address")
@@ -140,7 +140,7 @@ def _judge_samples(
     samples: Sequence[tuple[str, bytes]], trees: Sequence[tuple[str, Any]], settings: SiteSettings, base_url: str,
     address_from: str,
 ) -> Survey:  # fmt: skip
-    """Return what some pages tell of the site; without its files."""
+    """Return the survey of some pages, without the site's files."""
     generator = _generator_of(samples, trees)
     content = tuple(settings.content) or (BODY_MARK, *generator.content, *_ANY)
     without = [not any(tree.select(selector) for selector in content) for _path, tree in trees]
@@ -151,7 +151,7 @@ def _judge_samples(
 
 
 def _check_selectors(settings: SiteSettings) -> None:
-    """Refuse selectors that cannot be read."""
+    """Refuse invalid selectors."""
     for selector in settings.content:
         try:
             check_selector(selector)
@@ -160,7 +160,7 @@ def _check_selectors(settings: SiteSettings) -> None:
 
 
 def _read_samples(folder: Path, files: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Yield some of the files, evenly spread, with the beginnings of their text."""
+    """Yield some of the files, evenly spaced, with the start of their text."""
     step = max(1, len(files) // _SAMPLES)
     for path in files[::step]:
         try:
@@ -195,7 +195,7 @@ def _generator_of_page(html: bytes, tree: Any) -> Generator:
 
 
 def _address(plan: SitePlan, files: Sequence[str], trees: Sequence[tuple[str, Any]]) -> tuple[str, str]:
-    """Return (the address of the folder, where that is known from)."""
+    """Return (the address of the folder, how it is known)."""
     if named := plan.settings.base_url:
         address = canonical_url(named)
         if address is None:
@@ -222,7 +222,7 @@ def _address(plan: SitePlan, files: Sequence[str], trees: Sequence[tuple[str, An
 
 
 def _common_base(bases: Iterable[str], share: float) -> str:
-    """Return the base that more than a share of claims agree on; claims that name none ('') do not count."""
+    """Return the base that most claims agree on; claims without one ('') do not count."""
     votes = Counter(filter(None, bases))
     if not votes:
         return ""
@@ -231,7 +231,7 @@ def _common_base(bases: Iterable[str], share: float) -> str:
 
 
 def base_of(path: str, claim: str) -> str:
-    """Return the address of the folder if the page at a path says truly that its address is `claim`; '' if it cannot be so."""
+    """Return the folder's address if the page at a path can have the address `claim`; '' if not."""
     if urlsplit(claim).scheme not in ("http", "https"):
         return ""
     address = (canonical_url(claim) or "").partition("?")[0]
@@ -257,7 +257,7 @@ def _sitemap(folder: Path) -> list[str]:
 
 
 def _base_of_location(location: str, files: set[str]) -> str:
-    """Return the address of the folder if a location of a sitemap is one of its files; the longest path that is one counts."""
+    """Return the folder's address if a sitemap location is one of its files, by the longest matching path."""
     path = unquote(urlsplit(location).path).lstrip("/")
     while True:
         for name in (path, f"{path}.html", f"{path.rstrip('/')}/index.html".lstrip("/")):
@@ -269,7 +269,7 @@ def _base_of_location(location: str, files: set[str]) -> str:
 
 
 def _links_to_folders(trees: Iterable[tuple[str, Any]]) -> bool:
-    """Return whether a site's own links lead to folders more often than to their index pages."""
+    """Return whether a site links to folders more often than to their index pages."""
     folders = pages = 0
     for _path, tree in trees:
         for link in tree.select("a[href]"):

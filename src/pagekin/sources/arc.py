@@ -13,7 +13,7 @@ from pagekin.sources.http import unix_time
 from pagekin.sources.items import BOMB, Item, Page, Skip, end_record
 from pagekin.sources.limits import Limits
 from pagekin.sources.scan import DAMAGED, GZIP_MAGIC, MAX_HEADER, TOO_LARGE, Opening, member_pieces, next_record
-from pagekin.sources.warc import READ_ERRORS, report_damage, resumed, too_much_in_all
+from pagekin.sources.warc import READ_ERRORS, report_damage, resumption_text, too_much_in_all
 
 # Version 1 has five fields, version 2 ten: address, IP, date, type, (...), length.
 _FIELDS = rb"([a-zA-Z][a-zA-Z0-9+.-]*:[^\r\n]*?) ([\w.:-]+) (\d{4,17}) ([^ \r\n]+)(?: [^ \r\n]+){0,5}? (\d{1,15})"
@@ -64,7 +64,7 @@ class _Member(io.RawIOBase):
 
 
 class _DamageError(Exception):
-    """Nothing can be read at `at`; `held` are the items of the record before it."""
+    """Damage at byte `at`; `held` are the items of the record before it."""
 
     def __init__(self, what: str, at: int, held: list[Item], inside: range, cut: bool = False) -> None:
         super().__init__(what)
@@ -98,7 +98,7 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
             continue
         except BombError as error:
             resume = next_record(stream, position + 1, ARC)
-            yield Skip(BOMB, where, position, detail=f"{error}; {resumed(resume)}")
+            yield Skip(BOMB, where, position, detail=f"{error}; {resumption_text(resume)}")
             position = resume
             continue
         except _DamageError as error:
@@ -115,7 +115,7 @@ def read_arc(stream: BinaryIO, where: str, limits: Limits) -> Iterator[Item]:
 
 
 def _end_of_member(member: _Member, start: int) -> int:
-    """Return where to look for the next record: after a member that ends, or else right after its start."""
+    """Return where to look for the next record: after a complete gzip member, or just after a damaged one begins."""
     try:
         while member.read(1 << 16):
             pass
@@ -125,7 +125,7 @@ def _end_of_member(member: _Member, start: int) -> int:
 
 
 def _read_records(file: BinaryIO, where: str, start: int, member: _Member | None, limits: Limits) -> Iterator[Item]:
-    """Yield the items of the records in `file`; each record's are held back until the next record's line is read."""
+    """Yield the items of the records in `file`; a record's items are held back until the next record begins."""
     position, last, inside, in_member, records = start, start, range(0), member is not None, 0
     held: list[Item] = []
     while line := file.readline(_MAX_LINE):

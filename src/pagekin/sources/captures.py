@@ -53,7 +53,7 @@ def is_http_url(url: str) -> bool:
 
 
 def read_capture(capture: Capture, limits: Limits) -> Iterator[Item]:
-    """Yield a page, a redirect, that the page is gone, or the reason why there is none of these."""
+    """Yield a page, a redirect, a missing page, or the reason for a skip."""
     content_type = capture.header("Content-Type")
     kinds = {*HTML_TYPES, PDF_TYPE} if limits.pdf_pages else HTML_TYPES
     html = capture.status == 200 and media_type(content_type) in kinds
@@ -75,7 +75,7 @@ def read_capture(capture: Capture, limits: Limits) -> Iterator[Item]:
 
 
 def _read_page(capture: Capture, content_type: str, limits: Limits) -> Iterator[Item]:
-    """Yield the page of a capture whose headers say HTML or nothing."""
+    """Yield the page of a capture whose headers name HTML or no type."""
     html = bool(content_type)
     # One byte more than the limit tells a cut page from one that just fits.
     most = limits.page_bytes + 1

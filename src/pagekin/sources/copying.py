@@ -1,4 +1,4 @@
-"""Find records of archives by their places: copy them as gzip members of a WARC file, or read their digests."""
+"""Find records of archives by position: copy them as gzip members of a WARC file, or read their digests."""
 
 import gzip
 import io
@@ -25,11 +25,11 @@ NO_ARCHIVE, NO_PLACE_KNOWN, NOT_THERE, OTHER_RECORD = (
 
 
 class CopyError(Exception):
-    """A record cannot be copied; the message is the reason, one of those above."""
+    """A record that cannot be copied; the message is one of the reasons above."""
 
 
 class RecordCopier:
-    """Finds records in archives that are given as files, or in folders with all below them."""
+    """Finds records in archives, given as files or as folders that hold them."""
 
     def __init__(self, archives: Iterable[str | Path]) -> None:
         self._paths: dict[str, list[Path]] = {}
@@ -43,7 +43,7 @@ class RecordCopier:
             raise SourceError("there is no web archive (.warc, .warc.gz, .arc, .arc.gz, .wacz) among --archives.")
 
     def copy(self, place: RecordPlace, url: str) -> bytes:
-        """Return the record of a page as a gzip member of a WARC file; CopyError says why that is impossible.
+        """Return the record of a page as a gzip member of a WARC file; raise a CopyError if that is impossible.
 
         Files of one name are told apart by the record: it has to be one of this address.
         """
@@ -57,7 +57,7 @@ class RecordCopier:
         raise CopyError(OTHER_RECORD)
 
     def digest(self, place: RecordPlace, url: str) -> str:
-        """Return the payload's digest as the record of a page has it, '' if it has none; CopyError if it is not found."""
+        """Return the payload digest in a page's record, '' if it has none; raise a CopyError if there is no record."""
         for raw, is_arc in self._read(place, _PIECE):
             try:
                 if is_arc:
@@ -70,7 +70,7 @@ class RecordCopier:
         raise CopyError(OTHER_RECORD)
 
     def _read(self, place: RecordPlace, most: int | None = None) -> Iterator[tuple[bytes, bool]]:
-        """Yield (the bytes at a place, or the first of them; whether they are of an ARC file), from each file of that name."""
+        """Yield (the bytes at a position, or the first of them; whether they are ARC) from each file of that name."""
         if not place.archive:
             raise CopyError(NO_ARCHIVE)
         if not place.length:
@@ -90,12 +90,12 @@ class RecordCopier:
 
 
 def payload_digest(record: bytes) -> str:
-    """Return the digest of the payload that a WARC record, or its beginning, names: `sha1:…` and the like; '' if it has none."""
+    """Return the payload digest, such as `sha1:…`, in the header of a WARC record; '' if it has none."""
     return _read_head(record).get(b"warc-payload-digest", b"").decode("ascii", "replace")
 
 
 def warcinfo(name: str, about: str) -> bytes:
-    """Return the first record of a WARC file, compressed: who wrote it, and what of."""
+    """Return the first record of a new WARC file, compressed, which says who wrote it and from what."""
     from warcio.warcwriter import WARCWriter
 
     out = io.BytesIO()
@@ -107,7 +107,7 @@ def warcinfo(name: str, about: str) -> bytes:
 
 @contextmanager
 def _open(path: Path, member: str) -> Iterator[BinaryIO]:
-    """Open an archive, or the one in a WACZ."""
+    """Open an archive, or the archive inside a WACZ file."""
     with ExitStack() as files:
         if not member:
             yield files.enter_context(path.open("rb"))
@@ -117,7 +117,7 @@ def _open(path: Path, member: str) -> Iterator[BinaryIO]:
 
 
 def _as_warc(raw: bytes, from_arc: bool) -> bytes:
-    """Return a record as one of a WARC file: as it is, or made of one of an ARC file."""
+    """Return a record as a WARC record, converted if it is from an ARC file."""
     if not from_arc:
         return raw
     from warcio.archiveiterator import ArchiveIterator
@@ -131,7 +131,7 @@ def _as_warc(raw: bytes, from_arc: bool) -> bytes:
 
 
 def _read_head(record: bytes, whole: bool = False) -> dict[bytes, bytes]:
-    """Return the fields of a record's header, the first of each name; with `whole`, an error if its gzip member is damaged."""
+    """Return the first value of each field in a record's header; with `whole`, raise an error for a damaged member."""
     head = record[:_PIECE]
     if record[:3] == GZIP_MAGIC:
         head = zlib.decompressobj(31).decompress(record, _PIECE)
@@ -150,6 +150,6 @@ def _read_head(record: bytes, whole: bool = False) -> dict[bytes, bytes]:
 
 
 def _target(head: dict[bytes, bytes]) -> str | None:
-    """Return the canonical address that a record is of."""
+    """Return the canonical address of a record."""
     url = head.get(b"warc-target-uri")
     return None if url is None else canonical_url(plain_url(url.decode("utf-8", "replace")))

@@ -1,4 +1,4 @@
-"""Bound what comes out of compressed bytes: whatever this room decompresses is measured here.
+"""Limit the growth of decompressed data, for every decompressor of this room.
 
 A gzip member, a body's encoding or a file in a WACZ may grow to a few free bytes, and beyond them by the limit `ratio`. It is
 looked at every few MiB while it grows, so that what is refused has cost milliseconds and little memory. Free bytes
@@ -21,22 +21,22 @@ PIECE = 1 << 14
 
 
 class BombError(ValueError):
-    """What is decompressed grows more than it may."""
+    """Decompressed data that grows beyond the limit."""
 
 
 class Growth:
-    """How many bytes came out of how many."""
+    """The number of bytes that went into a decompressor, and that came out."""
 
     def __init__(self, ratio: int, free: int = FREE) -> None:
         self.ratio, self.free = ratio, free
         self.fed = self.grown = 0
 
     def exceeds(self, grown: int = 0) -> bool:
-        """Return whether this is too much already, or would be with `grown` bytes more."""
+        """Return whether the limit is exceeded, or would be with `grown` more bytes."""
         return self.grown + grown > max(self.free, self.ratio * self.fed)
 
     def admit(self, grown: int) -> bool:
-        """Add `grown` bytes to what came out, unless that would be too much; return whether it was added."""
+        """Count `grown` more bytes unless they would exceed the limit; return whether they were counted."""
         if grown > 0:
             if self.exceeds(grown):
                 return False
@@ -44,38 +44,38 @@ class Growth:
         return True
 
     def check(self, fed: int, grown: int) -> None:
-        """Note how many bytes went in and came out so far; BombError if these are too many."""
+        """Note the bytes in and out so far; raise a BombError if there are too many."""
         self.fed, self.grown = fed, grown
         if self.exceeds():
             raise BombError(f"{fed:,} bytes grow to more than {max(self.free, self.ratio * fed):,}, {self.ratio} times")
 
 
 class MeteredFile(io.RawIOBase):
-    """A file that counts what is read of it, for decompressors that do not say how much they took."""
+    """A file that counts the bytes read, for decompressors that do not report their input."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self.taken = 0
 
     def readable(self) -> bool:
-        """Return True, as the methods of files below do what they always do."""
+        """Return True: the file can be read."""
         return True
 
     def seekable(self) -> bool:
-        """Return True."""
+        """Return True: the file can be positioned."""
         return True
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Return some of the next `size` bytes; all that are left for -1."""
+        """Return at most `size` bytes, or all that are left for -1."""
         whole = size is None or size < 0
         data = self._file.read(-1 if whole else min(size or 0, PIECE))
         self.taken += len(data)
         return data
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        """Go to a place of the file."""
+        """Move to a position in the file."""
         return self._file.seek(offset, whence)
 
     def tell(self) -> int:
-        """Return the place in the file."""
+        """Return the position in the file."""
         return self._file.tell()

@@ -34,7 +34,7 @@ PDF_TYPE = "application/pdf"
 
 
 class BodyError(Exception):
-    """A body cannot be decoded; `reason` is the reason of the skip."""
+    """A body that cannot be decoded; `reason` is the reason for the skip."""
 
     def __init__(self, reason: str, detail: str = "") -> None:
         super().__init__(detail)
@@ -43,12 +43,12 @@ class BodyError(Exception):
 
 @lru_cache(maxsize=1 << 8)
 def media_type(content_type: str) -> str:
-    """Return the type of a Content-Type header without its parameters, in lower case."""
+    """Return the type in a Content-Type header, without parameters, in lower case."""
     return content_type.partition(";")[0].strip().lower()
 
 
 def forbids_indexing(robots: str, product: str = "pagekin") -> bool:
-    """Return whether values of X-Robots-Tag, one on each line, ask not to index a page: all robots, or one of our name."""
+    """Return whether X-Robots-Tag values, one per line, forbid indexing for all robots or for ours."""
     for line in robots.lower().splitlines():
         robot = "*"
         for part in line.split(","):
@@ -122,7 +122,7 @@ def _looks_decoded(body: bytes) -> bool:
 
 
 def _dechunk(body: bytes) -> bytes:
-    """Remove chunk headers; a body without them is returned as it is."""
+    """Remove chunk headers; return a body without them unchanged."""
     parts: list[bytes] = []
     position = 0
     while match := _CHUNK_SIZE.match(body, position):
@@ -169,7 +169,7 @@ def _decompress(
 
 
 def _inflate(body: bytes, wbits: int = 31) -> Iterator[tuple[bytes, int]]:
-    """Decompress gzip (also several members), zlib or raw deflate, up to the damage if there is some.
+    """Decompress gzip (with one or more members), zlib or raw deflate, up to the first damage.
 
     Like its neighbours, it yields pieces of at most a few MiB, each with how many bytes of the body it took so far.
     """
@@ -193,7 +193,7 @@ def _inflate(body: bytes, wbits: int = 31) -> Iterator[tuple[bytes, int]]:
 
 
 def _inflate_to_damage(stream: Any, rest: bytes, taken: int) -> Iterator[tuple[bytes, int]]:
-    """Decompress what comes before the damage in `rest`: a call that fails returns nothing, so the last ones get a byte each."""
+    """Decompress up to the damage in `rest`, byte by byte at the end, because a failing call returns nothing."""
     for start in range(0, len(rest), _FEW):
         spare = stream.copy()
         try:
@@ -205,7 +205,7 @@ def _inflate_to_damage(stream: Any, rest: bytes, taken: int) -> Iterator[tuple[b
 
 
 def _undeflate(body: bytes) -> Iterator[tuple[bytes, int]]:
-    """Decompress `deflate`: RFC 9110 means zlib by it, but many servers sent raw deflate."""
+    """Decompress `deflate`, which is zlib in RFC 9110, but raw deflate from many servers."""
     zlib_header = len(body) > 1 and body[0] & 0x0F == 8 and (body[0] << 8 | body[1]) % 31 == 0
     return _inflate(body, 15 if zlib_header else -15)
 

@@ -44,18 +44,18 @@ class Unit:
 
     @property
     def weight(self) -> int:
-        """The approximate amount of work in bytes of the source, for the progress bar."""
+        """Return the approximate amount of work, in bytes of the source, for the progress bar."""
         return max(1, self.end - self.start)
 
     @property
     def where(self) -> str:
-        """The source's name for messages."""
+        """Return the name of the source for messages."""
         name = Path(self.path).name
         return f"{name}:{self.member}" if self.member else name
 
 
 def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: str = "") -> list[Unit]:
-    """Split all `sources` into units; SourceError for a source that is missing or of an unknown kind."""
+    """Split all `sources` into units; raise a SourceError for a missing source or one of an unknown kind."""
     sources = expand_lists(sources)
     bases = {Path(name): base for name, base in base_urls.items()}
     units: list[Unit] = []
@@ -82,7 +82,7 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
 
 
 def expand_lists(sources: Iterable[str]) -> list[str]:
-    """Return sources with the files that lists name, such as `warc.paths.gz`, in place of the lists.
+    """Return the sources with each list of files, such as `warc.paths.gz`, replaced by the files.
 
     A list names a file on each line: by its address, by an absolute path, or by one from the folder of the list; in an
     object store, from the beginning of the bucket, as lists of crawls do.

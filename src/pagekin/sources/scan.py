@@ -1,4 +1,4 @@
-"""Find where records begin and end in an archive file, even between damaged parts."""
+"""Find where records begin and end in an archive, even between damaged parts."""
 
 import re
 import zlib
@@ -71,7 +71,7 @@ def _find_member(stream: BinaryIO, data: bytes, base: int, opening: Opening) -> 
 
 
 def _first_bytes(stream: BinaryIO, start: int) -> bytes:
-    """Return the first bytes at `start`, decompressed if a gzip member begins there; none if that is damaged."""
+    """Return the first bytes at `start`, decompressed if a gzip member begins there; none if it is damaged."""
     stream.seek(start)
     head = stream.read(4096)
     if head[:3] != GZIP_MAGIC:
@@ -92,7 +92,7 @@ def _find_line(data: bytes, base: int, start: int, opening: Opening) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The end of a WARC record, and its fault if it has one.
+    """The end of a WARC record, and its fault, if any.
 
     "cut": the file ends inside the record. "length": its Content-Length is wrong. "long": its Content-Length reaches
     beyond its gzip member. "shared": its gzip member holds other records too, which have no offsets. "bomb": its gzip
@@ -124,7 +124,7 @@ def record_extent(stream: BinaryIO, start: int, size: int) -> Extent:
 
 
 def _record_length(head: bytes) -> int:
-    """Return the length of the record at the start of `head`, header included, or -1 if its header does not say."""
+    """Return the length of the record at the start of `head`, with its header; -1 if the header has none."""
     end = _HEADER_END.search(head)
     length = _CONTENT_LENGTH.search(head, 0, end.end()) if end else None
     return end.end() + int(length[1]) if end and length else -1
@@ -191,5 +191,5 @@ def member_pieces(stream: BinaryIO, ratio: int = _RATIO, free: int = FREE) -> It
 
 
 def has_bare_newlines(stream: BinaryIO, start: int) -> bool:
-    """Return whether the WARC record at `start` ends its header lines with a bare newline, against the standard."""
+    """Return whether the header lines of the WARC record at `start` end in a bare newline, against the standard."""
     return re.match(rb"\s*WARC/[\d.]+\n", _first_bytes(stream, start)) is not None

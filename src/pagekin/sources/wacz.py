@@ -64,7 +64,7 @@ def list_wacz(path: str, is_warc: re.Pattern[str]) -> list[zipfile.ZipInfo]:
 
 
 def read_wacz(path: str, name: str, where: str, limits: Limits) -> Iterator[Item | int]:
-    """Yield the items of the WARC file `name` in the zip file at `path`; and -1 now and then, while it is unpacked."""
+    """Yield the items of the WARC file `name` in the zip file at `path`, and sometimes -1 while it is unpacked."""
     with open_file(path) as file, zipfile.ZipFile(file) as archive:
         info = archive.getinfo(name)
         if info.compress_type == zipfile.ZIP_STORED:
@@ -83,12 +83,12 @@ def read_wacz(path: str, name: str, where: str, limits: Limits) -> Iterator[Item
 
 
 def _free_bytes(path: str, info: zipfile.ZipInfo) -> int:
-    """Return a file's share of the bytes that all of a WACZ may grow to: many small files get no more than one large file."""
+    """Return a file's share of the limit for a whole WACZ: many small files get no more than one large file."""
     return max(SMALL, FREE_IN_ALL * info.compress_size // file_stamp(path)[0])
 
 
 def _read_unpacked(path: str, info: zipfile.ZipInfo, where: str, limits: Limits) -> Iterator[Item | int]:
-    """Yield the items of a WARC file that is compressed once more, by way of a copy on the temporary disk.
+    """Yield the items of a compressed WARC file, through a copy on the temporary disk.
 
     If it grows more than it may, what was copied until then is read, but for its last record.
     """
@@ -121,7 +121,7 @@ def _read_unpacked(path: str, info: zipfile.ZipInfo, where: str, limits: Limits)
 
 
 def _before_the_cut(items: Iterator[Item], where: str, size: int, bomb: str) -> Iterator[Item]:
-    """Yield the items of a copy that was given up, without those of the record that it ends in; then why it was."""
+    """Yield the items of an incomplete copy, without its last record; then the reason."""
     held: Item | None = None
     at, url = size, ""
     for item in items:

@@ -82,7 +82,7 @@ def read_warc(
         if bomb:
             position = next_record(stream, last + 1)
             html = any(isinstance(item, Page) for item in held)
-            yield Skip(BOMB, where, last, url, f"{bomb}; {resumed(position)}", html)
+            yield Skip(BOMB, where, last, url, f"{bomb}; {resumption_text(position)}", html)
             if position < 0:
                 yield size
                 return
@@ -110,7 +110,7 @@ def read_warc(
 
 
 def report_damage(held: list[Item], where: str, at: int, what: str, resume: int, polluted: bool) -> Iterator[Item]:
-    """Yield the items of the last record unless the damage is in them, then the damage at `at`; without `what` it is a cut."""
+    """Yield the last record's items unless they are damaged, then the damage at `at`; without `what`, it is a cut."""
     if not polluted:
         yield from held
     if what:
@@ -120,22 +120,22 @@ def report_damage(held: list[Item], where: str, at: int, what: str, resume: int,
 
 
 def damage_skip(where: str, at: int, what: str, resume: int, html: bool = False) -> Skip:
-    """Return a skip for damage at byte `at`; reading resumes at byte `resume`, or not at all if that is -1."""
-    return Skip("damaged record", where, at, detail=f"{what}; {resumed(resume)}", html=html)
+    """Return a skip for damage at byte `at`; reading resumes at byte `resume`, or not at all for -1."""
+    return Skip("damaged record", where, at, detail=f"{what}; {resumption_text(resume)}", html=html)
 
 
 def too_much_in_all(limits: Limits) -> str:
-    """Return why a record that grows little is refused, for people."""
+    """Return the reason for refusing a record because all records together grow too much."""
     return f"with all that was read before, it grows more than {limits.ratio} times"
 
 
-def resumed(resume: int) -> str:
-    """Return where reading goes on, for people; -1 is nowhere."""
+def resumption_text(resume: int) -> str:
+    """Return text that says where reading resumes; -1 means nowhere."""
     return f"resumed at byte {resume:,}" if resume >= 0 else "nothing after it can be read"
 
 
 def _stand_apart(stream: BinaryIO, start: int, size: int) -> bool:
-    """Return whether each record can be read by itself: those of a plain file can, and those with gzip members of their own.
+    """Return whether each record can be read alone: in a plain file, or in gzip members of their own.
 
     Judged by the record at `start`. Other compressions are not told apart here, so their records have no places.
     """
@@ -147,21 +147,21 @@ def _stand_apart(stream: BinaryIO, start: int, size: int) -> bool:
 
 
 def _end_of_record(extent: Extent, size: int) -> int:
-    """Return where the last record that was read ends, or -1."""
+    """Return where the last read record ends, or -1."""
     if extent.fault == "cut":
         return size
     return extent.end if extent.fault in ("", "length", "long") else -1
 
 
 def _page_bytes(held: list[Item]) -> int:
-    """Return the size of a record's page, or 0; it is the record's last item."""
+    """Return the size of a record's page, which is its last item; 0 if it has none."""
     return len(held[-1].html) if held and isinstance(held[-1], Page) else 0
 
 
 def _step_over(
     record: WarcRecord, file: MeteredFile, before: int, held: list[Item], limits: Limits, in_all: Growth
 ) -> None:
-    """Read a record to its end, in steps; BombError if it grows too much, alone or with all records before it.
+    """Read a record to its end, in steps; raise a BombError if it, or all records together, grow too much.
 
     `before` is what had been taken of the file when the record began, or a little less.
     """
@@ -275,7 +275,7 @@ def read_record(record: WarcRecord, where: str, limits: Limits) -> Iterator[Item
 
 
 def _repeats_gone(record: WarcRecord) -> bool:
-    """Return whether a revisit record repeats an answer that there is no such page."""
+    """Return whether a revisit record repeats an answer that the page is missing."""
     if not record.is_http or not record.content_length:
         return False
     record.parse_http(quirks_mode=True, max_header_len=MAX_HEADER)

@@ -48,7 +48,7 @@ class KeptFolders:
         return sum(size for sums in self.folders.values() for size, _checksum in sums.values())
 
 
-class _Stored(msgspec.Struct):
+class _StoredList(msgspec.Struct):
     """What the file of a list must hold."""
 
     about: dict[str, Any]
@@ -84,7 +84,7 @@ def read_kept(path: Path, manifest: Mapping[str, Any]) -> KeptFolders | None:
     """Return what the collection at `path` keeps, None if that is nothing; raise a KinError if the list is damaged."""
     file = list_file(path, manifest)
     try:
-        stored = msgspec.convert(json.loads(file.read_bytes()), _Stored)
+        stored = msgspec.convert(json.loads(file.read_bytes()), _StoredList)
         if stored.checksum != _digest(stored.about, stored.folders):
             raise KinError(f"{file} has changed since it was written. See all of it: pagekin check {path}")
     except FileNotFoundError:

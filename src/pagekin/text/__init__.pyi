@@ -22,7 +22,7 @@ from .filters import is_of_site, keep_pages, language_code, site_name
 from .fitness import is_outdated, unfit_reason
 from .index import TEXT_ARRAYS, Hits, TextIndex
 from .languages import have_stemmers
-from .link_texts import LinkTexts, VisitingTexts, cut_link_texts, read_visiting_texts
+from .link_texts import LinkTexts, VisitingTexts, read_visiting_texts
 from .make import make_text
 from .misspelt import NearWords, distances
 from .originals import Originals
@@ -84,7 +84,6 @@ __all__ = [
     "call_pages",
     "check_text",
     "count_uses",
-    "cut_link_texts",
     "describe_match",
     "describe_text",
     "distances",

@@ -13,15 +13,13 @@ from pagekin.hypertext import Corpus, DecodedPage, host_of
 from pagekin.store import (
     Array,
     ArrayFile,
-    Kin,
     KinWriter,
-    RaggedBytes,
     Workspace,
     batch_ranges,
     row_entries,
     smallest_uint,
 )
-from pagekin.text.analysis import Forms, analyse
+from pagekin.text.analysis import Forms
 from pagekin.text.scoring import SMOOTH
 
 LONGEST = 10
@@ -108,24 +106,6 @@ def read_visiting_texts(corpus: Corpus, targets: Array, citing: npt.NDArray[np.i
         [corpus.urls[url] for url in urls.tolist()], [corpus.terms[term] for term in different.tolist()], linked,
         np.stack([words[0], np.searchsorted(urls, words[1]), spelt]),
     )  # fmt: skip
-
-
-def cut_link_texts(kin: Kin, first: int, last: int) -> LinkTexts:
-    """Return what the pages `first` to `last` of a collection are called, with pages numbered from `first` on."""
-    offsets = np.asarray(kin["posting.called_offsets"], dtype=np.int64)
-    page = np.asarray(kin["posting.called_page"], dtype=np.int64)
-    inside = np.flatnonzero((page >= first) & (page < last))
-    form = np.searchsorted(offsets, inside, side="right") - 1
-    called, place = np.unique(form, return_inverse=True)
-    of_term = np.asarray(kin["form.of_term"])
-    terms = np.flatnonzero(np.isin(of_term, called))
-    _forms, at = np.unique(of_term[terms], return_index=True)
-    names = [RaggedBytes.of(kin, "form").text(one) for one in called.tolist()]
-    if "form.same" in kin:  # the form of a term may have the name of another one that stands for the same word
-        words = RaggedBytes.of(kin, "term")
-        names = analyse([words.text(term) for term in terms[at].tolist()])
-    strength = np.asarray(kin["posting.called"])[inside]
-    return LinkTexts(names, place, page[inside] - first, strength, terms[at])
 
 
 def put_link_texts(

@@ -1,4 +1,4 @@
-"""The web interface: pages for people, the same as JSON for programs, pictures as SVG, and static exports.
+"""The web interface: pages for people, the same as JSON for programs, SVG pictures, and static exports.
 
 Pages only translate: a request becomes a question to a service, its answer a view (a msgspec struct, made in `pages/`), and a
 view a page through a template, or JSON at the same address with `.json` behind it or by the Accept header.

@@ -1,4 +1,4 @@
-"""The addresses of our own pages: everything that a page shows is in its address."""
+"""The addresses of our own pages; the address alone determines what a page shows."""
 
 from collections.abc import Iterable
 from contextvars import ContextVar
@@ -19,15 +19,15 @@ REPLAY: ContextVar[str] = ContextVar("replay", default="")
 
 
 class PublicAddressError(ValueError):
-    """A text that cannot be the address of a web site."""
+    """A text that is not the address of a web site."""
 
 
 class ReplayPatternError(ValueError):
-    """A text that cannot be the pattern of a web archive's addresses."""
+    """A text that is not a pattern of a web archive's addresses."""
 
 
 def public_address(text: str) -> tuple[str, str]:
-    """Return (scheme and host, path without the last slash) of the address at which browsers reach us; empty for none."""
+    """Return (scheme and host, path without the last slash) of our public address; empty if none is set."""
     if not text.strip():
         return "", ""
     url = canonical_url(text.strip())
@@ -41,7 +41,7 @@ def public_address(text: str) -> tuple[str, str]:
 
 
 def replay_pattern(text: str) -> str:
-    """Return the pattern of a web archive's addresses; raise a ReplayPatternError if it cannot be one."""
+    """Return the pattern of a web archive's addresses; raise a ReplayPatternError if it is not one."""
     pattern = text.strip()
     rest = pattern.replace("{url}", "", 1).replace("{timestamp}", "", 1)
     if pattern and (rest == pattern or "{url}" not in pattern or "{" in rest or not canonical_url(rest)):
@@ -53,7 +53,7 @@ def replay_pattern(text: str) -> str:
 
 
 def replay(url: str, seconds: float) -> str:
-    """Return where the web archive shows the capture of an address at a time; empty if none was given."""
+    """Return the web archive's address of a capture of a page at a time; '' if no archive is set."""
     pattern = REPLAY.get()
     if not pattern:
         return ""
@@ -68,7 +68,7 @@ def replay(url: str, seconds: float) -> str:
 
 
 def _at(path: str, /, **parameters: object) -> str:
-    """Return a path with parameters; empty ones are left out."""
+    """Return a path with its non-empty parameters."""
     path = ROOT.get() + path
     pairs = [
         (name, one)
@@ -80,33 +80,33 @@ def _at(path: str, /, **parameters: object) -> str:
 
 
 def home() -> str:
-    """Return the address of what is in this collection."""
+    """Return the address of the first page."""
     return _at("/")
 
 
 def static(name: str, version: str = "") -> str:
-    """Return the address of a file that goes with the pages."""
+    """Return the address of a static file."""
     return _at(f"/static/{name}", v=version)
 
 
 def service(name: str, **parameters: object) -> str:
-    """Return the address of one of the service's operations, or of another page by its name."""
+    """Return the address of an operation of the service, or of a page by name."""
     return _at(f"/{name}", **parameters)
 
 
 def find(q: str, **parameters: object) -> str:
-    """Return the address of results of a query."""
+    """Return the address of the results of a query."""
     return _at("/find", q=q, **parameters)
 
 
 def page(url: str, *, other: bool = False, path: Iterable[str] = ()) -> str:
-    """Return the address of what is known of a page: `path` leads to it, `other` asks for pages of other sites."""
+    """Return the address of a page about a web page; `path` leads to its service, `other` asks for other sites only."""
     way = "/".join(quote(name, safe="") for name in path)
     return _at("/page", url=brief(url), other=int(other), path=way)
 
 
 def compare(urls: Iterable[str]) -> str:
-    """Return the address of several pages as one query."""
+    """Return the address of a comparison of several pages."""
     return _at("/compare", url=[brief(url) for url in urls])
 
 
@@ -121,5 +121,5 @@ def cluster(number: int) -> str:
 
 
 def network(q: str = "") -> str:
-    """Return the address of the network, and of how a query goes through it."""
+    """Return the address of the network page, optionally with the way of a query through it."""
     return _at("/network", q=q)

@@ -10,7 +10,7 @@ from litestar.params import FromPath
 from litestar.types import Message, Scope
 from msgspec import Struct
 
-from pagekin.routers import HTTP_ERRORS, PATH_PREFIX, HttpRequest, health_route, router_app, served
+from pagekin.routers import HTTP_ERRORS, PATH_PREFIX, HttpRequest, health_route, router_app, service_of
 from pagekin.web import addresses
 from pagekin.web.pages import about, cluster, compare, evaluation, home, network, opensearch, page, results, tree
 from pagekin.web.rendering import HEADERS, render_page, static
@@ -27,7 +27,7 @@ _STARTED = "pagekin.started"
 
 
 class Failure(Struct, frozen=True):
-    """What went wrong, for the page of an error."""
+    """An error, for the error page."""
 
     status_code: int
     detail: str
@@ -35,7 +35,7 @@ class Failure(Struct, frozen=True):
 
 @get("/static/{name:str}", include_in_schema=False)
 async def static_file(name: FromPath[str]) -> Response[bytes]:
-    """Return a file that goes with the pages. Its address changes with it."""
+    """Return a static file; its address changes with its content."""
     if name not in STATIC:
         raise NotFoundException(f"there is no file {name[:100]}")
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
@@ -44,18 +44,18 @@ async def static_file(name: FromPath[str]) -> Response[bytes]:
 
 @get("/favicon.ico", include_in_schema=False)
 async def favicon() -> Response[bytes]:
-    """Return the icon of the site, where old programs look for it."""
+    """Return the icon at its traditional address."""
     return Response(static("icon.svg"), media_type=TYPES["svg"], headers={"Cache-Control": "public, max-age=86400"})
 
 
 @get("/tree", include_in_schema=False)
 async def hierarchies() -> Response[bytes]:
-    """Redirect someone who cut the address of a hierarchy short to the topics."""
+    """Redirect the truncated address of a hierarchy to the topics."""
     return Response(b"", status_code=303, headers={"Location": addresses.tree("clusters")})
 
 
 def _page_of_error(answer_error: Any) -> Any:
-    """Return an error handler that answers browsers with a page, and programs as `answer_error` does."""
+    """Return an error handler that answers browsers with a page and programs as `answer_error` does."""
 
     def handler(request: HttpRequest, error: Any) -> Response[Any]:
         answer: Response[Any] = answer_error(request, error)
@@ -71,19 +71,19 @@ def _page_of_error(answer_error: Any) -> Any:
 
 
 async def _finish_answer(message: Message, scope: Scope) -> None:
-    """Put the headers that guard browsers on every answer; count those of pages."""
+    """Add the security headers to every answer; count answers that are pages."""
     if message["type"] == "http.response.start":
         started, handler = scope.get(_STARTED), getattr(scope.get("route_handler"), "fn", None)
         if started is not None and handler in _COUNTED:
             seconds = time.perf_counter() - float(str(started))
-            served(scope).metrics.note(_COUNTED[handler], message["status"], seconds)
+            service_of(scope).metrics.note(_COUNTED[handler], message["status"], seconds)
         headers = MutableScopeHeaders.from_message(message)
         for name, value in HEADERS.items():
             headers.setdefault(name, value)
 
 
 def _locate(request: HttpRequest) -> None:
-    """Let our own addresses begin where the service is served."""
+    """Set the prefix of our own addresses for this request."""
     origin, path = request.app.state.public
     addresses.ORIGIN.set(origin)
     addresses.REPLAY.set(request.app.state.replay)
@@ -91,13 +91,13 @@ def _locate(request: HttpRequest) -> None:
 
 
 async def _begin_answer(request: HttpRequest) -> None:
-    """Note where the service is served, and when the request came."""
+    """Note the prefix of our addresses, and when the request came."""
     request.scope[_STARTED] = time.perf_counter()  # type: ignore[literal-required]  # a key of our own
     _locate(request)
 
 
 def web_app(public: str = "", replay: str = "") -> Litestar:
-    """Return the application of any service, with pages for people.
+    """Return the web application of a service, with pages for people.
 
     `public` is the address at which browsers reach it, where that is not the one at which it is asked: behind a proxy that
     speaks TLS, or that takes away a path. Raise a PublicAddressError if it cannot be one. `replay` is the pattern of the

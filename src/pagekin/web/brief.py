@@ -1,4 +1,4 @@
-"""Long addresses of pages, abbreviated: our pages name dozens of others, each several times, and must stay small.
+"""Abbreviate long addresses: our pages name dozens of them several times, and must stay small.
 
 An address that would take much room in one of ours is given by its beginning, its length and its digest. So it is the same
 in every build, and can be kept and sent like any other; the collection knows the rest.
@@ -26,7 +26,7 @@ _BRIEF = re.compile(rf"(.{{{KEPT}}}){_MARK}(\d{{1,9}})-([0-9a-f]{{24}})", re.DOT
 
 @lru_cache(4096)
 def brief(url: str) -> str:
-    """Return an address as it stands in ours: whole, or abbreviated if it is long."""
+    """Return an address as our addresses contain it: whole, or abbreviated if it is long."""
     if len(url) <= LONGEST // 3 or (len(url) <= LONGEST and len(quote_plus(url)) <= LONGEST):
         return url
     data = url.encode()
@@ -34,7 +34,7 @@ def brief(url: str) -> str:
 
 
 def number_in_full(corpus: Corpus, text: str) -> int:
-    """Return the number of an abbreviated address; -1 if it is none, or unknown."""
+    """Return the number of an abbreviated address; -1 if it is not one, or unknown."""
     match = _BRIEF.fullmatch(text)
     if not match:
         return -1

@@ -1,4 +1,4 @@
-"""A collection as pages show it: links to pages and clusters, made once and kept as long as the collection is open."""
+"""A collection as pages show it: links to pages and clusters, cached while the collection is open."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -22,7 +22,7 @@ _MOST_LINKS = 20_000
 
 
 class PageLink(Struct, frozen=True, kw_only=True):
-    """A page as other pages name it."""
+    """A link to a page."""
 
     url: str
     title: str
@@ -34,7 +34,7 @@ class PageLink(Struct, frozen=True, kw_only=True):
 
 
 class ClusterLink(Struct, frozen=True, kw_only=True):
-    """A cluster as other pages name it."""
+    """A link to a cluster."""
 
     tree: str
     node: int
@@ -43,13 +43,13 @@ class ClusterLink(Struct, frozen=True, kw_only=True):
 
 
 def targets_of(corpus: Corpus, page: int) -> set[int]:
-    """Return the addresses that a page links to, itself too if it does."""
+    """Return the addresses that a page links to, including itself if it does."""
     anchors = corpus.anchors_out(page)
     return set(corpus.anchors.target[anchors.start : anchors.stop].tolist())
 
 
 class CollectionView:
-    """What pages need of an open collection: its companion, so there is one as long as the collection is open."""
+    """Cached data of an open collection for pages; there is one per open collection."""
 
     def __init__(self, collection: Collection) -> None:
         self.collection = collection
@@ -63,7 +63,7 @@ class CollectionView:
         return collection.companion(cls)
 
     def holding(self, url: str) -> "CollectionView":
-        """Return the view of the part that has the page at an address: of the delta, if it has a newer one."""
+        """Return the view of the part that holds the page at an address: the delta, if it has a newer one."""
         base = CollectionView.of(self.collection.base)
         delta, corpus = base.collection.delta, base.corpus
         if delta is None or corpus.pages_of(corpus.url_number(url)):
@@ -73,7 +73,7 @@ class CollectionView:
         return CollectionView.of(delta) if is_here else base
 
     def links_among(self, urls: Sequence[str]) -> list[tuple[int, int]]:
-        """Return which of some pages link to which others of them, as places among them; whatever part they are of."""
+        """Return which of some pages link to which others, as places among them, across all parts."""
         places: dict[CollectionView, dict[int, int]] = {}
         links = []
         for place, url in enumerate(urls):
@@ -113,18 +113,18 @@ class CollectionView:
         return self.trees[name]
 
     def fold_documents(self, pages: Iterable[int]) -> list[int]:
-        """Return pages that are alone and covers of documents, in the order of their first pages."""
+        """Return single pages and covers of documents, in the order of their first pages."""
         return fold_documents(self.collection.documents, pages)
 
     @cached_property
     def sites(self) -> list[tuple[str, int]]:
-        """Return (host, pages), the largest first."""
+        """Return (host, number of pages), the largest first."""
         counts = Counter(host(self.corpus.page_url(page)) for page in range(len(self.corpus)))
         return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
     @property
     def languages(self) -> list[tuple[str, int]]:
-        """Return (language, pages), the most frequent first."""
+        """Return (language, number of pages), the most frequent first."""
         return sorted(self.corpus.facts["languages"].items(), key=lambda pair: (-pair[1], pair[0]))
 
     # -- links to pages and clusters --------------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ class CollectionView:
         return PageLink(url=url, title=title, site=host(url), date=int(self.corpus.pages.date[page]))
 
     def link(self, number: int) -> PageLink:
-        """Return a link to any address by its number, called by the links to it if it was not read."""
+        """Return a link to an address by number, named by its link texts if it was not read."""
         pages = self.corpus.pages_of(number)
         if pages:
             return self.page_link(pages[0])
@@ -168,12 +168,12 @@ class CollectionView:
 
 
 async def in_collection(service: Service, make: Callable[..., T], *given: Any) -> T:
-    """Return what a function makes of a leaf's collection, in the collection's thread."""
+    """Run a function on a leaf's collection in the collection's thread; return its result."""
     return await service.run(lambda collection: make(CollectionView.of(collection), *given))
 
 
 def warm_pages(leaf: LeafService) -> None:
-    """Open what the first visitor would have to wait for."""
+    """Load what the first visitor would have to wait for."""
     for part in leaf.whole.parts:
         _warm(part)
 

@@ -1,4 +1,4 @@
-"""Related pages of every page as small HTML pages, to be read without a server.
+"""Export the related pages of every page as small HTML pages that need no server.
 
 Below `related/` every page has a file of its own, whose name follows from the page's address by `name_of`.
 """
@@ -51,7 +51,7 @@ class RelatedLink(Struct, frozen=True):
 
 
 class PageFile(Struct, frozen=True):
-    """What the file of a page says."""
+    """The content of a page's file."""
 
     url: str
     title: str
@@ -83,7 +83,7 @@ class ExportPlan:
 
 @dataclass(frozen=True)
 class ExportReport:
-    """How much was written."""
+    """The numbers of files and bytes written."""
 
     pages: int
     related: int
@@ -95,7 +95,7 @@ class ExportReport:
 
 
 def name_of(url: str) -> str:
-    """Return where the related pages of an address are, below `related/` and without an ending.
+    """Return the path of an address's related pages below `related/`, without a file extension.
 
     The host, then each part of the path, as folders; a query goes with the last part. Of each only small letters, digits,
     - and _ stay, and dots in the host and the last part, but not in the first place; anything else is written ~ and two
@@ -119,14 +119,14 @@ def _safe(part: str, dots: bool) -> str:
 
 
 def _hash(text: str, value: int) -> int:
-    """Return the FNV-1a hash of a text, from a first value."""
+    """Return the FNV-1a hash of a text, from a start value."""
     for character in text:
         value = (value ^ ord(character)) * 0x01000193 & 0xFFFFFFFF
     return value
 
 
 def names_of(urls: Iterable[str]) -> dict[str, str]:
-    """Return a different name for each page. Of two that would have the same, https comes first; others go below ~2/, ~3/..."""
+    """Return a unique name for each page; on a collision, https comes first and others go below ~2/, ~3/..."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for url in sorted(urls, key=lambda url: (not url.startswith("https:"), url)):
@@ -142,7 +142,7 @@ def names_of(urls: Iterable[str]) -> dict[str, str]:
 
 
 def export_site(index: RelatedIndex, plan: ExportPlan, progress: Progress = lambda _share: None) -> ExportReport:
-    """Write an export: all of it, or nothing."""
+    """Write an export, all or nothing."""
     with _replace_folder(plan.out) as folder:
         writer = _Writer(index, plan, folder)
         for done, page in enumerate(writer.pages(), 1):
@@ -179,7 +179,7 @@ class _Writer:
         self.put(MARKER, msgspec.json.encode(marker))
 
     def pages(self) -> Iterator[PageFile]:
-        """Yield what the file of each page says; pages without a word that counts come last."""
+        """Yield the content of each page's file; pages without index words come last."""
         documents = {number: self.index.bags.document(number) for number in self.numbers}
         asked = np.array(sorted(document for document in documents.values() if document >= 0), np.int64)
         plan = self.plan
@@ -199,7 +199,7 @@ class _Writer:
                 yield PageFile(self.urls[number], title, 0, [])
 
     def _ask_page(self, document: int) -> PageFile:
-        """Return what the file of a page says, asked for page by page where not all pages may be answers."""
+        """Return the content of a page's file by a query of its own, for when options restrict the answers."""
         options = RankingOptions(
             k=self.plan.k, min_similarity=self.plan.min_similarity, sites="other" if self.plan.other_sites else "all",
             captured_only=self.plan.captured,
@@ -232,7 +232,7 @@ class _Writer:
         self.related += len(page.related)
 
     def _as_html(self, page: PageFile, name: str) -> bytes:
-        """Return a page's related pages for people."""
+        """Return a page's related pages as HTML."""
         up = "../" * (name.count("/") + 1)
         links = [
             (link, f"{up}{FOLDER}/{self.names[link.url]}.html" if link.url in self.names else "", host(link.url))
@@ -244,7 +244,7 @@ class _Writer:
         return templates().get_template(template).render(collection=self.collection, **context).encode()
 
     def finish(self) -> None:
-        """Write what goes with the pages: their index, and a stylesheet."""
+        """Write the index and the stylesheet."""
         self.rows.sort(key=lambda row: row.url)
         self.put("style.css", static("export.css"))
         parts = [self.rows[i : i + _INDEX_ROWS] for i in range(0, len(self.rows), _INDEX_ROWS)] or [[]]
@@ -269,7 +269,7 @@ class _Writer:
 
 @contextmanager
 def _replace_folder(out: Path) -> Iterator[Path]:
-    """Yield a new folder, which takes the place of `out` in the end unless something goes wrong."""
+    """Yield a new folder, which replaces `out` at the end unless an error occurs."""
     _check_replaceable(out)
     out = out.absolute()
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -294,7 +294,7 @@ def _replace_folder(out: Path) -> Iterator[Path]:
 
 
 def _check_replaceable(out: Path) -> None:
-    """Raise an ExportError unless `out` is nothing, an empty folder, or an export to which nobody added anything."""
+    """Raise an ExportError unless `out` is absent, empty, or an export without added files."""
     if out.is_symlink():
         raise ExportError(f"{out} is a symbolic link. Name the folder itself.")
     if not out.exists():
@@ -313,7 +313,7 @@ def _check_replaceable(out: Path) -> None:
 
 
 def _tidy(out: Path) -> None:
-    """Remove what exports that were killed left beside `out`."""
+    """Remove leftovers of interrupted exports beside `out`."""
     for left in out.parent.glob(f".{out.name}.unfinished-*"):
         number = left.name.rpartition("unfinished-")[2].removesuffix("-old")
         if number.isdigit() and (left / MARKER).is_file() and not _is_running(int(number)):

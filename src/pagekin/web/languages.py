@@ -1,4 +1,4 @@
-"""Languages as people call them."""
+"""The names of languages."""
 
 import tomllib
 from functools import cache
@@ -11,5 +11,5 @@ def _names() -> dict[str, str]:
 
 
 def language_name(code: str) -> str:
-    """Return the name of a language by its code; the code where no name is known."""
+    """Return the name of a language by its code, or the code if no name is known."""
     return _names().get(code, code)

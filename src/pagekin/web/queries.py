@@ -1,4 +1,4 @@
-"""Queries that people change by a click: a word more, a word less, any of the words."""
+"""Change queries by a click: add a word, remove a word, search for any of the words."""
 
 import re
 
@@ -9,12 +9,12 @@ _PLAIN = re.compile(r"[^\W_]+")
 
 
 def quote_word(word: str) -> str:
-    """Return a term as it is typed: in quotes where it would be read otherwise."""
+    """Return a term as a user has to type it: in quotes where it would be misread."""
     return word if _PLAIN.fullmatch(word) else f'"{word.replace(chr(34), " ")}"'
 
 
 def narrow(text: str, query: Query, word: str) -> str:
-    """Return a query with a word more, which results must hold, or without it if it is there already."""
+    """Return a query that also requires a word, or no longer requires it if it did."""
     parts = query.parts if isinstance(query, And) else (query,)
     rest = [part for part in parts if not _is(part, word)]
     if len(rest) < len(parts):
@@ -23,7 +23,7 @@ def narrow(text: str, query: Query, word: str) -> str:
 
 
 def widen(text: str, query: Query, word: str) -> str:
-    """Return a query that also finds what a word finds, or does so no more if the word is one of its choices."""
+    """Return a query with a word as an alternative, or without it if it was one."""
     if isinstance(query, Or) and any(_is(part, word) for part in query.parts):
         rest = tuple(part for part in query.parts if not _is(part, word))
         return str(Or(rest) if len(rest) > 1 else rest[0]) if rest else text
@@ -32,12 +32,12 @@ def widen(text: str, query: Query, word: str) -> str:
 
 
 def exchange_word(text: str, word: str, other: str) -> str:
-    """Return a query as it was typed with another word for a (folded) one."""
+    """Return a query as it was typed, with a (folded) word replaced by another."""
     return re.sub(r"\w+", lambda match: other if fold_case(match[0]) == word else match[0], text)
 
 
 def parts_of(query: Query) -> list[tuple[str, str]]:
-    """Return (a part that must match, the query without it) of a query that has several such parts."""
+    """Return (a required part, the query without it) for each part of a query that has several."""
     if not isinstance(query, And):
         return []
     parts = []
@@ -49,7 +49,7 @@ def parts_of(query: Query) -> list[tuple[str, str]]:
 
 
 def any_of(query: Query) -> str:
-    """Return a query for pages with any of the words and phrases; empty where it would be the same."""
+    """Return a query for pages with any of the words and phrases; '' if it would be the same query."""
     looked_for = dict.fromkeys(map(str, wanted_words(query)))
     return " OR ".join(looked_for) if isinstance(query, And) and len(looked_for) > 1 else ""
 
@@ -63,5 +63,5 @@ def _all(parts: list[Query] | tuple[Query, ...]) -> Query:
 
 
 def _within(changed: str, text: str, query: Query) -> str:
-    """Return the changed query, or the old one where there is no room for more."""
+    """Return the changed query, or the old one if the change makes it too long."""
     return changed if len(changed) <= MAX_QUERY_LENGTH and len(wanted_words(query)) < MAX_QUERY_WORDS else text

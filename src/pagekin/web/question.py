@@ -1,4 +1,4 @@
-"""The question that is asked at `/find`: a query, the way to look, and filters. All of it stands in the address."""
+"""The question at `/find`: a query, a mode and filters, all of which stand in the address."""
 
 from typing import Any
 from urllib.parse import quote_plus
@@ -33,7 +33,7 @@ _LONGEST_NAME = 200
 
 
 class Question(Struct, frozen=True, kw_only=True):
-    """What is asked for at `/find`."""
+    """The parameters of `/find`."""
 
     q: str = ""
     mode: str = "search"
@@ -49,18 +49,18 @@ class Question(Struct, frozen=True, kw_only=True):
     """How terms that refine the query are chosen."""
 
     def address(self, **changes: Any) -> str:
-        """Return the address of this question with something changed; of its first page unless another is named."""
+        """Return the address of this question with changes; of its first page unless another is named."""
         new = msgspec.structs.replace(self, **{"page": 1} | changes)
         given = msgspec.structs.asdict(new)
         given |= {"mode": "" if new.mode == "search" else new.mode, "page": new.page if new.page > 1 else 0}
         return addresses.find(**given)
 
     def filters(self) -> Filters:
-        """Return which pages may be results, or raise a QueryError that says what is wrong."""
+        """Return the filters of the question, or raise a QueryError that says what is wrong."""
         return filters_of(self.site, self.since, self.until, self.language)
 
     def check(self) -> None:
-        """Raise a QueryError for what cannot be asked."""
+        """Raise a QueryError for an invalid question."""
         if self.mode not in MODES:
             raise QueryError(f"there is no mode '{self.mode[:40]}'; there are {', '.join(MODES)}")
         if len(quote_plus(self.q)) > LONGEST:
@@ -79,7 +79,7 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 def filters_of(site: str, since: str, until: str, language: str) -> Filters:
-    """Return filters by text, days as 1996-12-31 or seconds since 1970; raise a QueryError that says what is wrong."""
+    """Return filters from text, with days as 1996-12-31 or seconds since 1970; raise a QueryError for invalid ones."""
     for name, value in (("site", site), ("language", language)):
         if len(value) > _LONGEST_NAME:
             raise QueryError(f"the {name} is longer than {_LONGEST_NAME} characters")

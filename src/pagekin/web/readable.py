@@ -1,4 +1,4 @@
-"""Addresses as people would say them, where no title is known."""
+"""Derive readable names from addresses, for pages without a known title."""
 
 import re
 from collections.abc import Container
@@ -17,7 +17,7 @@ _NAMELESS = frozenset("index home homepage welcome default main toc contents fra
 
 
 def readable(url: str, known: Container[str]) -> tuple[str, str]:
-    """Return (a name for the page at an address, what stands before it there); the name is '' if nobody would understand it.
+    """Return (a name for the page at an address, the part before it); the name is '' if nobody would understand it.
 
     It is the last part of the address that says something, if all its words are `known`: words that pages use. The first
     page of a host is named by the host.

@@ -1,4 +1,4 @@
-"""The options of related pages in the address of a page: the same names, and the same defaults, as `GET /related`."""
+"""The options of related pages in a page's address, with the names and defaults of `GET /related`."""
 
 from typing import Annotated, Any, Literal
 
@@ -7,7 +7,7 @@ from litestar.params import Parameter
 from msgspec.structs import asdict
 
 from pagekin.collection import Answer, RelatedOptions, RelatedRequest, ServiceError
-from pagekin.routers import Served
+from pagekin.routers import ServedService
 from pagekin.web.question import filters_of
 
 _LONGEST_NOTE = 400
@@ -33,7 +33,7 @@ def related_options(
     fold: Annotated[bool, Parameter(description="Show near-copies under the best of them.")] = True,
     explain: Annotated[bool, Parameter(description="Give reasons.")] = True,
 ) -> RelatedOptions:  # fmt: skip
-    """Return the options that an address carries."""
+    """Return the options in an address."""
     return RelatedOptions(
         k=k, min_similarity=min_similarity, sites="other" if other else sites, captured_only=captured_only,
         wish=wish, filters=filters_of(site, since, until, language), method=method, fold=fold, explain=explain,
@@ -48,16 +48,16 @@ DEFAULTS = RelatedOptions(explain=True)
 
 
 def changed_options(options: RelatedOptions) -> dict[str, Any]:
-    """Return those options, by their names in an address, that are not the defaults."""
+    """Return the options that differ from the defaults, by their names in an address."""
     changed = {name: str(value) for name, value in asdict(options).items() if value != getattr(DEFAULTS, name)}
     changed.pop("filters", None)
     return changed | {name: value for name, value in asdict(options.filters).items() if value}
 
 
-async def ask_related(here: Served, request: RelatedRequest) -> Answer:
-    """Return related pages; none, with a note that says why, of a page that cannot be compared."""
+async def ask_related(here: ServedService, request: RelatedRequest) -> Answer:
+    """Return related pages; for a page that cannot be compared, none and a note that says why."""
     try:
-        return await here.timed("related", here.service.related(request))
+        return await here.measure("related", here.service.related(request))
     except ServiceError as error:
         if error.status != 404:
             raise

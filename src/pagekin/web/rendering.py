@@ -1,4 +1,4 @@
-"""Views rendered as pages through templates, or as JSON at the same address; the filters that templates use."""
+"""Render views as pages from templates, or as JSON at the same address; the filters of the templates."""
 
 import hashlib
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from pagekin import __version__
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web import addresses
 from pagekin.web.brief import brief
 from pagekin.web.languages import language_name
@@ -60,7 +60,7 @@ def view_route(paths: Sequence[str], view: Any, description: str, **options: Any
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Return whether a program asks: by `.json` behind the address, or by the Accept header."""
+    """Return whether JSON is wanted: by `.json` at the end of the path, or by the Accept header."""
     if request.url.path.endswith(addresses.JSON):
         return True
     try:
@@ -84,8 +84,8 @@ def render(request: HttpRequest, template: str, view: msgspec.Struct, status: in
 
 
 def render_page(request: HttpRequest, template: str, view: msgspec.Struct) -> bytes:
-    """Return a view as a page, its texts cut shorter where it would be too heavy."""
-    service, as_json = served(request.scope).service, json_address(request)
+    """Return a view as a page, with shorter texts if it would be too large."""
+    service, as_json = service_of(request.scope).service, json_address(request)
     context = {
         "view": view,
         "name": plain_text(service.name),
@@ -117,7 +117,7 @@ def json_address(request: HttpRequest) -> str:
 
 @cache
 def templates() -> jinja2.Environment:
-    """Return our templates, which escape all that they show."""
+    """Return our templates, with autoescaping."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pagekin.web", "templates"),
         autoescape=True,
@@ -142,7 +142,7 @@ def templates() -> jinja2.Environment:
 
 @cache
 def static(name: str) -> bytes:
-    """Return a file that goes with the pages; the stylesheet is put together from several."""
+    """Return a static file; the stylesheet is joined from several files."""
     folder = files("pagekin.web") / "static"
     if name == "style.css":
         return b"\n".join((folder / f"{part}.css").read_bytes() for part in STYLES)
@@ -150,7 +150,7 @@ def static(name: str) -> bytes:
 
 
 def digest(name: str) -> str:
-    """Return what changes with a file, so that browsers may keep it."""
+    """Return a digest of a static file, so that browsers may cache it."""
     return hashlib.sha256(static(name)).hexdigest()[:12]
 
 
@@ -158,7 +158,7 @@ def digest(name: str) -> str:
 
 
 def size(value: float) -> str:
-    """Write a number of bytes for people."""
+    """Return a number of bytes as text, such as 1.2 MB."""
     for unit in ("bytes", "kB", "MB", "GB"):
         if value < 1000 or unit == "GB":
             break
@@ -167,7 +167,7 @@ def size(value: float) -> str:
 
 
 def day(seconds: float) -> str:
-    """Write seconds since 1970 as a date; nothing for 0."""
+    """Return seconds since 1970 as a date; '' for 0."""
     try:
         return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d") if seconds else ""
     except (ValueError, OverflowError, OSError):
@@ -175,7 +175,7 @@ def day(seconds: float) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """Write a number of seconds for people."""
+    """Return a number of seconds as text."""
     if seconds is None:
         return "never"
     for length, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
@@ -185,7 +185,7 @@ def age(seconds: float | None) -> str:
 
 
 def short(text: str, most: int = 120) -> str:
-    """Return a text on one line, cut where it is too long."""
+    """Return a text on one line, cut if it is too long."""
     most = max(most // _TIGHT.get(), min(most, _LEAST))
     line = plain_text(" ".join(text[: 4 * most].split()))
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
@@ -200,7 +200,7 @@ def piece(text: str, most: int) -> str:
 
 
 def few(items: Sequence[Any], most: int) -> Sequence[Any]:
-    """Return the first items; fewer where a page is tight."""
+    """Return the first items; fewer on a page that is too large."""
     return items[: max(1, 2 * most // max(2, _TIGHT.get()))]
 
 
@@ -210,25 +210,25 @@ def bare(url: str) -> str:
 
 
 def tail(url: str, most: int) -> str:
-    """Return the end of an address, which tells it from others."""
+    """Return the end of an address, which distinguishes it from others."""
     text = plain_text(bare(url).rstrip("/"))
     return text if len(text) <= most else f"…{text[-most:]}"
 
 
 def ends(items: Sequence[Any], first: int = 3, last: int = 4) -> list[Any]:
-    """Return both ends of a long row, with None for what is between them."""
+    """Return both ends of a long list, with None between them."""
     return [*items] if len(items) <= first + last + 1 else [*items[:first], None, *items[-last:]]
 
 
 def href(url: str, most: int = _LONGEST_AWAY) -> str:
-    """Return an address that a page may link to; an empty text if it is not of the web, or too long."""
+    """Return an address that a page may link to; '' if it is not http(s), or too long."""
     if not url.startswith(("http://", "https://")):
         return ""
     return url if 5 * len(url) <= most or len(Markup.escape(url)) <= most else ""
 
 
 def away(url: str, most: int = _LONGEST_AWAY) -> str:
-    """Return an address that someone may want to follow: as `href`, but no reserved name that does not resolve (RFC 2606)."""
+    """Return an address for following: as `href`, but '' for reserved names that do not resolve (RFC 2606)."""
     try:
         name = (urlsplit(url).hostname or "").rstrip(".")
     except ValueError:
@@ -237,7 +237,7 @@ def away(url: str, most: int = _LONGEST_AWAY) -> str:
 
 
 def original(url: str, date: float = 0, most: int = _LONGEST_AWAY) -> str:
-    """Return where to see a page itself: in the web archive that shows captures, if one was given, or on the live web."""
+    """Return where to see a page itself: in the configured web archive, or on the live web."""
     return href(addresses.replay(url, date), most) or away(url, most)
 
 
@@ -250,7 +250,7 @@ def host(url: str) -> str:
 
 
 def mark(text: str, marks: tuple[tuple[int, int], ...]) -> Markup:
-    """Return a text as HTML with some places marked."""
+    """Return a text as HTML with some spans marked."""
     if _TIGHT.get() > 1:
         text = text[: _SNIPPET // _TIGHT.get()]
     html, at = Markup(), 0
@@ -262,10 +262,10 @@ def mark(text: str, marks: tuple[tuple[int, int], ...]) -> Markup:
 
 
 def percent(part: float) -> str:
-    """Write a part of a whole: 12 %, but 1.2 %."""
+    """Return a share as a percentage: 12 %, but 1.2 %."""
     return f"{part:.0%}".replace("%", " %") if part >= 0.0995 or not part else f"{part:.1%}".replace("%", " %")
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """Write a count with its noun: 1 page, 2 pages."""
+    """Return a count with its noun: 1 page, 2 pages."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

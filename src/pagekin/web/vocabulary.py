@@ -1,4 +1,4 @@
-"""The words of a service: how a query that is being typed may go on, and words that are spelt alike."""
+"""The words of a service, for completing queries and for spelling suggestions."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -20,14 +20,14 @@ _MOST_PAGES, _LONGEST_TITLE = 50_000, 60
 
 
 class CorpusWords:
-    """The words of a collection as they stand on pages, numbered by frequency; the companion of the collection."""
+    """The words of a collection as on its pages, by frequency; cached with the collection."""
 
     def __init__(self, collection: Collection) -> None:
         self._collection, self._corpus = collection, collection.corpus
         self._order = self._corpus.term_table.order
 
     def with_prefix(self, prefix: str, most: int) -> list[tuple[str, int]]:
-        """Return (word, how often it occurs) of the words with a prefix, the most frequent first."""
+        """Return (word, count) of the words with a prefix, the most frequent first."""
         # No byte of UTF-8 is 255, so the second key lies behind all words with the prefix.
         first, last = (
             bisect_left(self._order, key, key=lambda term: self._corpus.terms[int(term)])
@@ -41,12 +41,12 @@ class CorpusWords:
 
     @cached_property
     def near(self) -> NearWords:
-        """Return the commonest words, to look for some that are spelt alike."""
+        """Return the most common words, as candidates for other spellings."""
         return self._collection.companion(corpus_words)
 
     @cached_property
     def _titles(self) -> list[str]:
-        """Return the words of short titles in the order of letters; none of a collection that is too large."""
+        """Return the sorted words of short titles; none for a collection that is too large."""
         if len(self._corpus) > _MOST_PAGES:
             return []
         titles = (" ".join(tokens(self._collection.titles.text(page))) for page in range(len(self._corpus)))
@@ -60,7 +60,7 @@ class CorpusWords:
 
 
 class LabelWords:
-    """The words of a label, with how often they occur in all sub-clusters."""
+    """The words of a label, with their counts over all sub-clusters."""
 
     def __init__(self, label: ContentLabel) -> None:
         counts: Counter[str] = Counter()
@@ -71,14 +71,14 @@ class LabelWords:
         self._counts = np.array([counts[word] for word in self._words], np.int64)
 
     def with_prefix(self, prefix: str, most: int) -> list[tuple[str, int]]:
-        """Return (word, how often it occurs) of the words with a prefix, the most frequent first."""
+        """Return (word, count) of the words with a prefix, the most frequent first."""
         first, last = bisect_left(self._words, prefix), bisect_left(self._words, prefix + _HIGHEST)
         best = np.argsort(-self._counts[first:last], kind="stable")[:most] + first
         return [(self._words[place], int(self._counts[place])) for place in best.tolist()]
 
     @cached_property
     def near(self) -> NearWords:
-        """Return the commonest words, to look for some that are spelt alike."""
+        """Return the most common words, as candidates for other spellings."""
         order = np.argsort(-self._counts, kind="stable")
         return NearWords([self._words[place] for place in order[:_COMMON].tolist()])
 
@@ -91,7 +91,7 @@ Vocabulary = CorpusWords | LabelWords
 
 
 def vocabulary_of(service: Service, collection: Collection | None) -> Vocabulary:
-    """Return the words of an open collection, or of a router's label; raise a ServiceError if it has none yet."""
+    """Return the words of an open collection, or of a router's label; raise a ServiceError if there are none yet."""
     if collection is not None:
         return collection.companion(CorpusWords)
     return service.companion(_words_of_label)
@@ -102,7 +102,7 @@ def _words_of_label(service: Service) -> LabelWords:
 
 
 def words_near(service: Service, collection: Collection | None, word: str, most: int) -> list[str]:
-    """Return the words here that are spelt most like a (folded) one; of those as like, the commonest first."""
+    """Return the words that are spelt most like a (folded) one; of equally similar ones, the most common first."""
     try:
         return vocabulary_of(service, collection).near.near(word, most)
     except ServiceError:

@@ -24,7 +24,7 @@ class Text(Struct):
 
     @property
     def paragraphs(self) -> list[str]:
-        """The paragraphs, each on one line."""
+        """Return the paragraphs, each on one line."""
         return [" ".join(block.split()) for block in self.text.strip().split("\n\n")]
 
 
@@ -53,22 +53,22 @@ class Site(Struct):
 
     @property
     def root(self) -> str:
-        """The address of the home page."""
+        """Return the address of the home page."""
         return f"http://{self.host}/"
 
     @property
     def topics(self) -> dict[str, list[FactPage]]:
-        """The pages by topic, in the order of the file."""
+        """Return the pages by topic, in the order of the file."""
         return group(self.pages, "topic")
 
     @property
     def level(self) -> str:
-        """The first level of the directory."""
+        """Return the first level of the directory."""
         return self.directory.partition("/")[0]
 
     @property
     def category(self) -> str:
-        """The second level of the directory."""
+        """Return the second level of the directory."""
         return self.directory.partition("/")[2]
 
     def page_url(self, page: FactPage) -> str:
@@ -100,12 +100,12 @@ class Person(Text, kw_only=True):
 
     @property
     def url(self) -> str:
-        """The address of the home page."""
+        """Return the address of the home page."""
         return f"{PEOPLE_HOME}~{self.user}/"
 
     @property
     def texts(self) -> list[str]:
-        """The paragraphs and the items of the lists."""
+        """Return the paragraphs and the items of the lists."""
         return [*self.paragraphs, *(item for section in self.section for item in section.items)]
 
 
@@ -133,7 +133,7 @@ class Facts(Struct):
 
     @property
     def rings(self) -> dict[str, list[Person]]:
-        """People by topic: each topic is a webring."""
+        """Return people by topic: each topic is a webring."""
         return group(self.people, "topic")
 
 

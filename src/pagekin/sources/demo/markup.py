@@ -73,7 +73,7 @@ class Markup:
 
 
 def make_soup(markup: str) -> str:
-    """Rewrite plain HTML as in 1996: in capitals, without the end tags that can be left out."""
+    """Rewrite plain HTML in the style of 1996: tags in capitals, optional end tags left out."""
     markup = _LEFT_OUT.sub("", markup)
     markup = _FIRST_HEADING.sub(r"<CENTER><H1><FONT COLOR=#663300>\1</FONT></H1></CENTER>\n<HR>", markup)
     markup = _NAMED_HEADING.sub(r'<H2><A NAME="\1">\2</A></H2>', markup)
@@ -81,7 +81,7 @@ def make_soup(markup: str) -> str:
 
 
 def _entity(char: re.Match[str]) -> str:
-    """Return a letter of Latin 1 as a named entity, any other as a number."""
+    """Return a Latin-1 letter as a named entity, any other character as a number."""
     code = ord(char[0])
     return f"&{codepoint2name[code]};" if 160 <= code < 256 else f"&#{code};"
 
@@ -101,7 +101,7 @@ def _templates() -> jinja2.Environment:
 
 
 def render(template: str, url: str, look: Look = "modern", **values: Any) -> Page:
-    """Make the page at `url` of a template."""
+    """Render the page at `url` from a template."""
     markup = Markup(url, look)
     page = _templates().get_template(f"{template}.html").render(
         {"lang": "en", "mailbox": "editor", "crumbs": [], "nav": [], "keywords": [], **values},

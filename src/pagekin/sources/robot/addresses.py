@@ -79,7 +79,7 @@ class Scope:
         self._keys.add(self._key(url))
 
     def _key(self, url: str) -> str:
-        """Return what tells whether an address belongs to the crawl of a root: its site, host or folder."""
+        """Return the site, host or folder that decides whether an address belongs to the crawl of a root."""
         place = place_of(url)
         if self.kind == "site":
             return site_of(place.host)

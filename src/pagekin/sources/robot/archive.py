@@ -21,7 +21,7 @@ class Archive:
     """A WARC file open for appending; each record is compressed by itself if the name ends in `.gz`."""
 
     def __init__(self, path: Path, length: int, info: dict[str, str]) -> None:
-        """Open the file at `path` and cut it to `length` bytes, because the rest may not be whole.
+        """Open the file at `path` and cut it to `length` bytes, because the rest may be incomplete.
 
         `info` holds the fields of a warcinfo record, which is written before the first new record.
         """
@@ -34,7 +34,7 @@ class Archive:
         self.length = length
 
     def close(self) -> None:
-        """Close the file after all of it is on the disk."""
+        """Close the file after syncing it to the disk."""
         os.fsync(self._file.fileno())
         self._file.close()
 
@@ -91,7 +91,7 @@ class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio has no types
         return True
 
     def compute_headers_buffer(self, header_filter: Any = None) -> None:
-        """Use the given bytes."""
+        """Keep the given bytes unchanged."""
         self.headers_buff = self._raw
 
 

@@ -66,7 +66,7 @@ class Crawler:
             raise
 
     def _open(self) -> None:
-        """Open the archive where the frontier says it ends, and put the root into the queue."""
+        """Open the archive at the end that the frontier notes, and put the root into the queue."""
         plan, frontier = self.plan, self.frontier
         archived: int = frontier.get_fact("archived") or 0
         if archived and not plan.out.exists():
@@ -100,7 +100,7 @@ class Crawler:
         self.pages, self.requests, self.bytes = frontier.totals()
 
     def _refuse_seed(self, url: str) -> str:
-        """Return why an address of a list is not fetched, or an empty string."""
+        """Return why an address of a list is not fetched; '' if it is."""
         return self.scope.reason_outside(url) or trap_reason(url, self.limits)
 
     def close(self) -> CrawlReport:
@@ -116,7 +116,7 @@ class Crawler:
     # the next request
 
     def limit_reached(self) -> str:
-        """Return the name of the limit that ends the whole crawl, or an empty string."""
+        """Return the name of the limit that ends the crawl; '' if none is reached."""
         open_pages = sum(request.entry is not None for request in self._open_requests)
         if self.pages + open_pages >= self.limits.pages:
             return "pages"
@@ -126,7 +126,7 @@ class Crawler:
 
     @property
     def progress(self) -> float:
-        """The share of the crawl that is done: of its pages, requests or bytes, whichever is nearest to its limit."""
+        """Return the finished share of the crawl: of pages, requests or bytes, whichever is nearest to its limit."""
         limits = self.limits
         done = (self.pages / limits.pages, self.requests / limits.most_requests, self.bytes / limits.all_bytes)
         return min(1.0, max(done))
@@ -197,7 +197,7 @@ class Crawler:
         return any(not self._origins.get(origin, OriginState()).abandon_reason for origin in self._active)
 
     def seconds_to_wait(self) -> float | None:
-        """Return the seconds until `next_request` may have one, or None if that depends on open requests."""
+        """Return the seconds until `next_request` may have one; None if that depends on open requests."""
         waits = []
         now = self._clock()
         for origin in self._active:
@@ -220,7 +220,7 @@ class Crawler:
         return self.limits.page_bytes
 
     def handle_page(self, request: Request, exchange: Exchange) -> None:
-        """Take the response to the request for a page."""
+        """Handle the response to the request for a page."""
         entry = request.entry
         assert entry is not None
         self._release_host(request)
@@ -262,7 +262,7 @@ class Crawler:
         self, entry: Entry, reason: str, exchange: Exchange, archive: bool = True, page: ParsedPage | None = None,
         discoveries: list[Entry] | None = None,
     ) -> None:  # fmt: skip
-        """Write an exchange to the archive and what it led to into the frontier, all or nothing."""
+        """Write an exchange to the archive and its outcome to the frontier, all or nothing."""
         page = page or ParsedPage()
         discoveries = discoveries or [self._discover_link(link, page, entry) for link in page.links]
         if archive:
@@ -294,7 +294,7 @@ class Crawler:
         return Entry(url, place.origin, depth, hops, via, refusal)
 
     def _retry_later(self, request: Request, entry: Entry, retry_after: float, size: int) -> bool:
-        """Put a page back into the queue and return True, or return False if it has been tried often enough."""
+        """Put a page back into the queue and return True; return False after too many tries."""
         state = self._origins[request.origin]
         if retry_after > self.limits.wait:
             state.abandon_reason = f"the server asks to wait {retry_after:,.0f} s"
@@ -309,7 +309,7 @@ class Crawler:
         return True
 
     def _release_host(self, request: Request, requests: int = 1) -> None:
-        """Close a request, and let its host rest for the delay."""
+        """Close a request, and let its host rest for the crawl delay."""
         self._open_requests.remove(request)
         self.requests += requests
         host = self._hosts[request.host]
@@ -319,7 +319,7 @@ class Crawler:
         host.due = self._clock() + max(self.limits.delay, min(crawl_delay, self.limits.wait))
 
     def handle_robots(self, request: Request, exchanges: list[Exchange]) -> None:
-        """Take the responses to the request for a robots.txt: its redirects, then the file or its absence."""
+        """Handle the responses to the request for a robots.txt: redirects, then the file or an error."""
         state = self._origins[request.origin]
         last = exchanges[-1]
         try:
@@ -339,7 +339,7 @@ class Crawler:
             self.frontier.set_fact("archived", self.archive.length)
 
     def handle_failure(self, request: Request, error: FetchError) -> None:
-        """Take note that no response came: try again later, or count the failure."""
+        """Handle a missing response: try again later, or count the failure."""
         state = self._origins[request.origin]
         if request.entry is None:
             self._handle_robots_failure(request, state, error)
@@ -354,7 +354,7 @@ class Crawler:
             self.frontier.finish(request.entry, error.reason, 0, "", self.archive.length)
 
     def _handle_robots_failure(self, request: Request, state: OriginState, error: FetchError) -> None:
-        """Fetch nothing from an origin until its robots.txt can be fetched."""
+        """Stop fetching from an origin until its robots.txt can be fetched."""
         if error.reason == NOT_ALLOWED:
             self._release_host(request)
             state.refusal = str(error)
@@ -364,7 +364,7 @@ class Crawler:
         self._retry_robots(request, 1, 0.0, str(error))
 
     def _retry_robots(self, request: Request, requests: int, retry_after: float, reason: str) -> None:
-        """Fetch robots.txt again after so many seconds at least, longer with each try, or abandon the origin."""
+        """Fetch robots.txt again after at least this many seconds, longer with each try, or abandon the origin."""
         self._release_host(request, requests)
         state = self._origins[request.origin]
         wait = max(retry_after, self.limits.backoff * 2.0**state.robots_tries)
@@ -378,7 +378,7 @@ class Crawler:
     # the report
 
     def report(self) -> CrawlReport:
-        """Return what the crawl has done so far."""
+        """Return the results of the crawl so far."""
         frontier, depth = self.frontier, self.limits.depth
         left, deep = frontier.count_queued(depth)
         abandoned = sorted({state.abandon_reason for state in self._origins.values() if state.abandon_reason})
@@ -407,7 +407,7 @@ class Crawler:
 
 
 def _reason(skip: Skip) -> str:
-    """Return the reason under which a response that is no page is counted; for one of another type with the type."""
+    """Return the reason to count for a response that is not a page; for another media type, with the type."""
     if skip.reason != "not html":
         return skip.reason
     return f"not html ({skip.detail if _PLAIN_TYPE.fullmatch(skip.detail) else 'odd type'})"

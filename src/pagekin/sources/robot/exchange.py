@@ -12,7 +12,7 @@ _BUSY = frozenset({429, 503})
 
 
 class FetchError(Exception):
-    """No answer came. `reason` is what the report counts; `temporary` says that a retry may succeed."""
+    """A request without an answer; the report counts `reason`, and `temporary` means that a retry may succeed."""
 
     def __init__(self, reason: str, detail: str, temporary: bool = False) -> None:
         super().__init__(detail or reason)
@@ -54,7 +54,7 @@ class Exchange:
 
     @property
     def capture(self) -> Capture:
-        """The response, as an archive would give it without the chunks of its transfer."""
+        """Return the response as a capture, whose body is not chunked."""
 
         def header(name: str) -> str:
             return "" if name == "Transfer-Encoding" else self.header(name)
@@ -63,12 +63,12 @@ class Exchange:
 
     @property
     def redirect(self) -> str:
-        """The target of a redirect, as the server wrote it, or an empty string."""
+        """Return the target of a redirect, as the server wrote it, or an empty string."""
         return self.header("Location") if self.status in REDIRECTS else ""
 
     @property
     def retry_after(self) -> float:
-        """Seconds that a busy server asks us to wait; 0 if it does not say."""
+        """Return the seconds that a busy server asks us to wait; 0 if it does not say."""
         value = self.header("Retry-After").strip()
         if self.status not in _BUSY or not value:
             return 0.0
@@ -81,7 +81,7 @@ class Exchange:
 
     @property
     def response_head(self) -> bytes:
-        """The response's status line and headers; Transfer-Encoding is renamed because the chunks are gone."""
+        """Return the status line and headers; Transfer-Encoding is renamed because the chunks are gone."""
         lines = [f"{self.version} {self.status} {self.phrase}".rstrip().encode("latin-1", "replace")]
         for name, value in self.headers:
             prefix = b"X-Archive-Orig-" if name.lower() == b"transfer-encoding" else b""
@@ -90,7 +90,7 @@ class Exchange:
 
     @property
     def request_head(self) -> bytes:
-        """The request line and the request's headers."""
+        """Return the request line and the request's headers."""
         lines = [f"GET {self.path} HTTP/1.1", *(f"{name}: {value}" for name, value in self.request_headers)]
         return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
 

@@ -108,7 +108,7 @@ class Fetcher:
 
 
 async def _read_body(response: aiohttp.ClientResponse, most: int, deadline: float) -> tuple[bytes, str]:
-    """Return (body, why its end is missing); what has arrived is kept, whatever ends it."""
+    """Return (the body as far as it arrived, why its end is missing)."""
     body = bytearray()
     try:
         async with asyncio.timeout_at(deadline):
@@ -124,7 +124,7 @@ async def _read_body(response: aiohttp.ClientResponse, most: int, deadline: floa
 
 
 def _explain(error: Exception, seconds: float) -> FetchError:
-    """Turn an error of aiohttp into one of the crawl; other errors are raised again."""
+    """Convert an error of aiohttp into a FetchError; raise other errors again."""
     if refused := refusal(error):
         return FetchError(NOT_ALLOWED, refused)
     match error:

@@ -60,7 +60,7 @@ class RobotsFile:
 
 
 class Frontier:
-    """An open frontier; only one process can have it open."""
+    """An open frontier, locked by one process."""
 
     def __init__(self, path: Path) -> None:
         """Open the file at `path`, or create it."""
@@ -93,7 +93,7 @@ class Frontier:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write everything that happens inside, or nothing."""
+        """Write all changes made inside the block, or none."""
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield
@@ -120,7 +120,7 @@ class Frontier:
     # addresses
 
     def add(self, discoveries: Iterable[Entry], most_queries: int, most_addresses: int) -> set[str]:
-        """Add addresses, and return the origins of those that wait in the queue.
+        """Add addresses; return the origins of those that are now in the queue.
 
         A known address stays as it is, unless it waits in the queue and the new way to it is shorter.
         """
@@ -196,7 +196,7 @@ class Frontier:
         )
 
     def requeue_after(self, length: int) -> int:
-        """Queue again what lies beyond `length` bytes of the archive; return where its last whole record ends."""
+        """Queue again what lies after `length` bytes of the archive; return where its last whole record ends."""
         end: int = self._scalar("SELECT MAX(archived) FROM urls WHERE archived <= ?", length) or 0
         with self.transaction():
             self._db.execute("UPDATE urls SET state = 0, reason = '', archived = 0 WHERE archived > ?", (end,))
@@ -213,7 +213,7 @@ class Frontier:
         return RobotsFile(*row) if row else None
 
     def set_robots(self, origin: str, status: int, body: bytes, fetched: float, tries: int) -> None:
-        """Keep an origin's robots.txt; `tries` is the number of requests that were made for it."""
+        """Store an origin's robots.txt; `tries` is the number of requests made for it."""
         before = self.get_robots(origin)
         tries += before.tries if before else 0
         self._db.execute(
@@ -230,14 +230,14 @@ class Frontier:
         return dict(rows.fetchall())
 
     def count_cut_pages(self) -> dict[str, int]:
-        """Count the kept pages whose end is missing, by reason."""
+        """Count the stored pages whose end is missing, by reason."""
         rows = self._db.execute(
             "SELECT cut, COUNT(*) FROM urls WHERE state = 1 AND cut != '' GROUP BY cut ORDER BY cut"
         )
         return dict(rows.fetchall())
 
     def count_queued(self, depth: int) -> tuple[int, int]:
-        """Return (addresses in the queue, addresses that lie deeper than `depth`)."""
+        """Return (the number of addresses in the queue, those among them deeper than `depth`)."""
         deep: int = self._scalar("SELECT COUNT(*) FROM urls WHERE state = 0 AND depth > ?", depth)
         return int(self._scalar("SELECT COUNT(*) FROM urls WHERE state = 0")) - deep, deep
 

@@ -1,4 +1,4 @@
-"""What a run knows about hosts and origins: when the next request may go out, and what robots.txt says."""
+"""The state of hosts and origins in a run: when the next request may go out, and what robots.txt says."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ ROBOTS_AGE = 86_400.0
 
 @dataclass(slots=True)
 class HostState:
-    """When a host may be asked again."""
+    """The time when a host may be asked again."""
 
     due: float = 0.0
     busy: bool = False
@@ -22,7 +22,7 @@ class HostState:
 
 @dataclass(slots=True)
 class OriginState:
-    """What this run knows about an origin."""
+    """The state of an origin in this run."""
 
     rules: RobotRules | None = None
     rules_expire: float = 0.0
@@ -40,14 +40,14 @@ class OriginState:
     """Why the address guard forbids the origin."""
 
     def set_rules(self, status: int, body: bytes, fetched: float) -> None:
-        """Take the rules of a robots.txt file; without one (4xx, or endless redirects) everything is allowed."""
+        """Set the rules of a robots.txt file; without one (4xx, or endless redirects) everything is allowed."""
         self.rules = parse_robots(body, PRODUCT) if 200 <= status < 300 else RobotRules()
         self.rules_expire = fetched + ROBOTS_AGE
         self.robots_tries = self.failures = 0
 
 
 def robots_text(exchange: Exchange) -> bytes:
-    """Return the text of a robots.txt file, or nothing if there is none; BodyError if a response does not tell."""
+    """Return the text of a robots.txt file, '' if there is none; raise a BodyError if a response leaves that open."""
     if exchange.status >= 500 or exchange.status == 429:
         raise BodyError(f"status {exchange.status}")
     if exchange.status != 200:

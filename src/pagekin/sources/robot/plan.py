@@ -47,7 +47,7 @@ class CrawlLimits:
 
     @property
     def most_requests(self) -> int:
-        """The limit `requests`, or its default for this number of pages."""
+        """Return the limit `requests`, or its default for this number of pages."""
         return self.requests or 10 * self.pages + 100
 
 
@@ -70,17 +70,17 @@ class CrawlPlan:
 
     @property
     def user_agent(self) -> str:
-        """The robot's User-Agent header."""
+        """Return the robot's User-Agent header."""
         return f"{PRODUCT}/{__version__}" + (f" (+{self.contact})" if self.contact else "")
 
     @property
     def state_file(self) -> Path:
-        """The file beside `out` with what is done and what is left to do."""
+        """Return the path of the frontier, which lies beside `out`."""
         return self.out.with_name(self.out.name + ".crawl")
 
     @property
     def resume_key(self) -> dict[str, Any]:
-        """The options that must be the same when a crawl is resumed."""
+        """Return the options that must be the same when a crawl is resumed."""
         return {
             "root": self.root,
             "scope": self.scope,
@@ -91,4 +91,4 @@ class CrawlPlan:
 
 
 class CrawlError(PagekinError):
-    """A crawl cannot begin or resume; the message says what to do."""
+    """A crawl that cannot begin or resume; the message says what to do."""

@@ -52,7 +52,7 @@ class RobotRules:
     """Seconds of the Crawl-delay line, which is not part of the standard; 0 without one."""
 
     def allows(self, path: str) -> bool:
-        """Return whether a path with its query may be fetched: the longest rule decides, at a tie the one that allows."""
+        """Return whether a path with its query may be fetched: the longest rule decides; of equal ones, allow."""
         if path == "/robots.txt":
             return True
         normalized = _normalize(path.encode("utf-8", "surrogateescape"))
@@ -116,7 +116,7 @@ def _parse_rule(allow: bool, value: bytes) -> Rule:
 
 
 def _normalize(path: bytes) -> str:
-    """Spell every octet of a path in one way: unreserved ones plain, those outside ASCII escaped.
+    """Normalize the escapes of a path: unreserved octets plain, those outside ASCII escaped.
 
     A literal `*` or `$` becomes an escape, because RFC 9309 escapes them in patterns that mean the characters.
     """

@@ -1,4 +1,4 @@
-"""Addresses to begin a crawl with: lists, sitemaps and indexes of sitemaps, from files. `sitemaps` fetches them."""
+"""Read the addresses to begin a crawl with from files: lists, sitemaps and indexes of sitemaps."""
 
 import gzip
 import html
@@ -31,7 +31,7 @@ _IS_SITEMAP = re.compile(r"<(?:\w++:)?(urlset|sitemapindex)\b", re.IGNORECASE)
 
 
 class Seeds(NamedTuple):
-    """What a file of addresses holds."""
+    """The addresses in a file."""
 
     urls: tuple[str, ...]
     """Different addresses in their order, as the robot writes them."""
@@ -49,7 +49,7 @@ class SeedFile(NamedTuple):
 
 
 def parse_seeds(text: str) -> SeedFile:
-    """Return what a file names: a sitemap or an index of them by its first bytes, else a list with an address on each line."""
+    """Return the addresses in a file: a sitemap or sitemap index, by its first bytes, else a list with one per line."""
     kind = _IS_SITEMAP.search(text[:4096])
     if kind is None:
         lines = (line for raw in text.splitlines() if (line := raw.strip()) and not line.startswith("#"))
@@ -63,13 +63,13 @@ def parse_seeds(text: str) -> SeedFile:
 
 
 def read_seeds(path: Path) -> Seeds:
-    """Read a list of addresses, one on each line, or a sitemap, or an index whose sitemaps lie beside it; also as `.gz`."""
+    """Read a list of addresses, a sitemap, or a sitemap index whose sitemaps lie beside it; also as `.gz`."""
     refused: list[str] = []
     return collect_seeds(_read_file(path, refused, may_be_index=True), refused, str(path))
 
 
 def collect_seeds(written: Iterator[str], refused: list[str], where: str) -> Seeds:
-    """Return different addresses as the robot writes them; CrawlError if there are none."""
+    """Return the distinct addresses in the robot's spelling; raise a CrawlError if there are none."""
     urls: dict[str, None] = {}
     for each in written:
         url = clean_url(each)
@@ -85,7 +85,7 @@ def collect_seeds(written: Iterator[str], refused: list[str], where: str) -> See
 
 
 def _read_file(path: Path, refused: list[str], may_be_index: bool) -> Iterator[str]:
-    """Yield the addresses that a file names, as they are written."""
+    """Yield the addresses in a file, as written."""
     try:
         raw = path.read_bytes()
     except FileNotFoundError:
@@ -105,7 +105,7 @@ def _read_file(path: Path, refused: list[str], may_be_index: bool) -> Iterator[s
 
 
 def unpack_text(raw: bytes, where: str) -> str:
-    """Return the text of a file that may be packed by gzip; CrawlError if it is damaged or too large."""
+    """Return the text of a file that may be gzipped; raise a CrawlError if it is damaged or too large."""
     try:
         if raw[:2] == b"\x1f\x8b":
             with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:

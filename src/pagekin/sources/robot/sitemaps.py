@@ -20,11 +20,11 @@ _REDIRECTS = 5
 
 
 class _NotReadError(Exception):
-    """A file was not fetched, or is not whole; the message says why."""
+    """A file that could not be fetched completely; the message says why."""
 
 
 def fetch_sitemap(plan: CrawlPlan, url: str) -> Seeds:
-    """Fetch the addresses that a list, a sitemap, an index of sitemaps or a robots.txt at `url` names, for the crawl of `plan`.
+    """Fetch the addresses in a list, sitemap, sitemap index or robots.txt at `url`, for the crawl of `plan`.
 
     An index may name sitemaps of its own site alone, and these no others. Once there are more addresses than the plan allows
     requests, no further sitemap is fetched.
@@ -45,7 +45,7 @@ async def _fetch_seeds(plan: CrawlPlan, url: str) -> Seeds:
 
 
 class _Visitor:
-    """Fetches files one after another, with the crawl's delay between two requests to a host."""
+    """Fetches files one after another, with the crawl delay between requests to a host."""
 
     def __init__(self, plan: CrawlPlan) -> None:
         self._plan, self._fetcher = plan, Fetcher(plan)
@@ -56,7 +56,7 @@ class _Visitor:
         await self._fetcher.close()
 
     async def locations(self, url: str, refused: list[str]) -> AsyncIterator[str]:
-        """Yield the addresses that a file names, as they are written, and those of the sitemaps that it names."""
+        """Yield the addresses in a file, as written, and those in the sitemaps that it names."""
         text = await self._fetch_text(url)
         if place_of(url).path == "/robots.txt":
             named = [
@@ -76,7 +76,7 @@ class _Visitor:
             yield each
 
     async def _follow(self, url: str, named: list[str], depth: int, refused: list[str]) -> AsyncIterator[str]:
-        """Yield the addresses of the sitemaps that the file at `url` names; below `depth` indexes are refused."""
+        """Yield the addresses in the sitemaps that the file at `url` names; refuse indexes below `depth`."""
         waiting = [(each, depth) for each in reversed(named)]
         seen, fetched, count = {url}, 0, 0
         while waiting:

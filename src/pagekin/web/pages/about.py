@@ -1,4 +1,4 @@
-"""About this index: how it was made, and what of."""
+"""The page about the index: how it was made, and from what."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from pagekin import __version__
 from pagekin.bags import Strategy, settings_table
 from pagekin.collection import Health, Service
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, parts_on_disk, served
+from pagekin.routers import HttpRequest, parts_on_disk, service_of
 from pagekin.web.collection_view import CollectionView, in_collection
 from pagekin.web.rendering import render, size, view_route
 
@@ -64,7 +64,7 @@ class AboutView(Struct, frozen=True, kw_only=True):
 
 
 class RouterAboutView(Health, frozen=True, kw_only=True):
-    """What a router knows of itself and its children: its health, and what its label tells."""
+    """The state of a router and its children: its health, and its label."""
 
     pages: int
     exact: bool
@@ -79,15 +79,15 @@ _EITHER: Any = AboutView | RouterAboutView
 
 @view_route(["/about", "/about.json"], _EITHER, "How the index was made, or what is below a router.")
 async def about(request: HttpRequest) -> Response[bytes]:
-    """Return how an index was made: strategy, counts, skipped records, versions; of a router, what it knows of its children."""
-    service = served(request.scope).service
+    """Return how an index was made: strategy, counts, skipped records, versions; of a router, its children."""
+    service = service_of(request.scope).service
     if not service.leaf:
         return render(request, "about_router.html", await about_router(service))
     return render(request, "about.html", await in_collection(service, about_collection))
 
 
 async def about_router(router: Service) -> RouterAboutView:
-    """Return what a router knows of itself and its children; also while it waits for them."""
+    """Return the state of a router and its children, even while it waits for them."""
     health = await router.health()
     label = router.label if health.ready else None
     known = structs.asdict(health) | {
@@ -155,7 +155,7 @@ def about_collection(collection: CollectionView) -> AboutView:
 
 
 def settings_of(strategy: Mapping[str, Any]) -> list[Setting]:
-    """Return the settings of a strategy, each with what it does as far as this version knows it."""
+    """Return the settings of a strategy, with descriptions of those that this version knows."""
     given = {
         f"{part}.{key}" if key else part: value
         for part, several in strategy.items()

@@ -1,4 +1,4 @@
-"""The content label for people: what a service says of itself to others, whole and of each sub-cluster."""
+"""The content label for people: a service's description of itself, whole and by sub-cluster."""
 
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from msgspec import Struct
 from pagekin.clusters import TERM_ATTRIBUTES, TermSettings
 from pagekin.collection import Service, ServiceError
 from pagekin.labels import ContentLabel, LabelTerms, SubCluster, plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, in_collection
 from pagekin.web.pages.tree import ClusterMap, parse_number
 from pagekin.web.pages.why import link_by_address
@@ -22,7 +22,7 @@ _WEIGHTS: dict[str, float] = asdict(TermSettings())
 
 
 class TermRow(Struct, frozen=True, kw_only=True):
-    """A word, and where it stands."""
+    """A word, and its attributes."""
 
     word: str
     counts: dict[str, tuple[int, int]]
@@ -30,7 +30,7 @@ class TermRow(Struct, frozen=True, kw_only=True):
 
 
 class FilterFacts(Struct, frozen=True, kw_only=True):
-    """Which words there are, in a form from which nobody can read them."""
+    """The size of a label's word filter, from which no word can be read."""
 
     filters: int
     words: int
@@ -78,7 +78,7 @@ class LabelView(Struct, frozen=True, kw_only=True):
 
 
 def term_rows(label: ContentLabel, terms: LabelTerms) -> tuple[tuple[TermRow, ...], tuple[str, ...]]:
-    """Return (the heaviest words of some terms, the attributes under which any of them stands)."""
+    """Return (the heaviest words of some terms, the attributes that any of them has)."""
     counts: dict[str, dict[str, tuple[int, int]]] = {}
     weights: dict[str, float] = {}
     for attribute, word, tf, df in label.rows(terms):
@@ -114,7 +114,7 @@ def _describe(service: Service, part: ContentLabel | SubCluster, **more: Any) ->
 
 
 def _own_links(collection: CollectionView, cluster: SubCluster) -> dict[str, Any]:
-    """Return links to the pages of a sub-cluster, those that were read first, and to the clusters that it is made of."""
+    """Return links to the pages of a sub-cluster, captured ones first, and to the clusters it consists of."""
     numbers = [collection.corpus.url_number(url) for url in cluster.urls]
     links = [collection.link(number) for number in numbers if number >= 0]
     tree = collection.tree("clusters")
@@ -149,7 +149,7 @@ def label_view(service: Service) -> LabelView:
 
 
 async def cluster_view(service: Service, number: int) -> LabelView:
-    """Return the view of a sub-cluster of the label, or raise a ServiceError that says which there are."""
+    """Return the view of a sub-cluster, or raise a ServiceError that says which there are."""
     clusters = service.label.clusters
     cluster = next((one for one in clusters if one.number == number), None)
     if cluster is None:
@@ -163,8 +163,8 @@ async def cluster_view(service: Service, number: int) -> LabelView:
 
 @view_route(["/cluster", "/cluster.json"], LabelView, "The content label.")
 async def whole_label(request: HttpRequest) -> Response[bytes]:
-    """Return what a service says of itself to others, for people; /label gives it to programs."""
-    return render(request, "label.html", label_view(served(request.scope).service))
+    """Return a service's label for people; /label returns it for programs."""
+    return render(request, "label.html", label_view(service_of(request.scope).service))
 
 
 @view_route(["/cluster/{number:str}"], LabelView, "A sub-cluster of the label.")
@@ -173,7 +173,7 @@ async def cluster(
     number: Annotated[str, Parameter(description="Its number; with .json behind the address, as JSON.")],
 ) -> Response[bytes]:
     """Return a sub-cluster of the content label."""
-    service = served(request.scope).service
+    service = service_of(request.scope).service
     chosen = parse_number(number)
     if not chosen:
         return render(request, "label.html", label_view(service))

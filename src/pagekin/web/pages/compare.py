@@ -1,4 +1,4 @@
-"""Several pages as one query: what they share, how alike they are, and which pages are like all of them together."""
+"""Compare several pages: what they share, how similar they are, and which pages are similar to all of them."""
 
 import re
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ from pagekin.collection import (
     ServiceError,
     compare_pages,
 )
-from pagekin.routers import HttpRequest, Served, served
+from pagekin.routers import HttpRequest, ServedService, service_of
 from pagekin.text import QueryError
 from pagekin.web import addresses
 from pagekin.web.collection_view import CollectionView, PageLink, in_collection
@@ -38,7 +38,7 @@ _TITLES = 100
 
 
 class CompareView(Struct, frozen=True, kw_only=True):
-    """Several pages together."""
+    """A comparison of several pages."""
 
     pages: list[PageLink]
     most: int = MOST
@@ -70,8 +70,8 @@ Out = Annotated[str, Parameter(description="The address of a page to remove.")]
 async def compare(
     request: HttpRequest, options: Options, url: Urls = None, add: Add = "", out: Out = ""
 ) -> Response[Any]:
-    """Return what several pages share, how alike they are, and pages that are like all of them together."""
-    here = served(request.scope)
+    """Return what several pages share, how similar they are, and pages that are similar to all of them."""
+    here = service_of(request.scope)
     urls: list[str] = []
     for one in url or []:
         if one.strip():
@@ -94,14 +94,14 @@ async def compare(
 
 
 async def _resolve(service: Service, url: str) -> str | UnknownView:
-    """Return the whole address of a page of a leaf; a router takes addresses as they are."""
+    """Return the whole address of a leaf's page; a router takes addresses unchanged."""
     if not service.leaf:
         return url
     return await in_collection(service, resolve_address, url)
 
 
 async def _find_page(service: Service, add: str, urls: Sequence[str]) -> tuple[str, str]:
-    """Return (the page that is meant by an address or by words, why there is none)."""
+    """Return (the page that an address or words mean, why there is none)."""
     if len(urls) >= MOST:
         return "", f"{MOST} pages are the most that can be compared: take one out first."
     known = await _resolve(service, add) if service.leaf or "://" in add else ""
@@ -123,7 +123,7 @@ async def _find_page(service: Service, add: str, urls: Sequence[str]) -> tuple[s
 
 
 async def _search(service: Service, query: str, urls: Sequence[str]) -> dict[str, str]:
-    """Return address -> title of the pages that match, the best first, without those that are there already."""
+    """Return address -> title of the matching pages, the best first, without those already compared."""
     try:
         answer = await service.search(SearchRequest(query=query, limit=_TITLES))
     except QueryError:
@@ -132,7 +132,7 @@ async def _search(service: Service, query: str, urls: Sequence[str]) -> dict[str
 
 
 def _title_rank(title: str, add: str) -> tuple[bool, int]:
-    """Return what titles are sorted by: the one that was given first, then the shortest."""
+    """Return a sort key for titles: the given one first, then the shortest."""
     return _words(title) != _words(add), len(title)
 
 
@@ -141,9 +141,9 @@ def _words(text: str) -> list[str]:
 
 
 async def view_comparison(
-    here: Served, urls: Sequence[str], options: RelatedOptions = DEFAULTS, note: str = ""
+    here: ServedService, urls: Sequence[str], options: RelatedOptions = DEFAULTS, note: str = ""
 ) -> CompareView:
-    """Return all that is shown of several pages together."""
+    """Return the view of several pages."""
     answer = Answer()
     if urls:
         answer = await ask_related(here, RelatedRequest(url=urls[0], also=tuple(urls[1:]), options=options))
@@ -160,7 +160,7 @@ async def view_comparison(
 def _collection_view(
     collection: CollectionView, urls: Sequence[str], answer: Answer, options: RelatedOptions, note: str
 ) -> CompareView:
-    """Return the view of pages of one collection; compared only if all of them can be."""
+    """Return the view of several pages of one collection, compared only if all of them can be."""
     pages = [collection.link_to(url) for url in urls]
     if not answer.subjects:
         return CompareView(pages=pages, note=note, options=options)

@@ -14,7 +14,7 @@ from pagekin.collection import (
     read_evaluations,
 )
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web.rendering import render, view_route
 
 GammaInterval = tuple[float, float, float] | None
@@ -24,7 +24,7 @@ BAR = 200.0
 
 
 class Bar(Struct, frozen=True):
-    """A strategy's bar, from 0 to its Γ, with its interval."""
+    """A strategy's bar from 0 to its Γ, with its interval."""
 
     x: float
     width: float
@@ -35,7 +35,7 @@ class Bar(Struct, frozen=True):
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """One report."""
+    """The report of an evaluation or a tuning."""
 
     kind: str
     """evaluate, or tune."""
@@ -43,29 +43,29 @@ class Report(Struct, frozen=True, kw_only=True):
 
     @property
     def region(self) -> str:
-        """Return the region that is shown first: all regions together, if these were judged."""
+        """Return the region to show first: all regions, if these were judged."""
         judged = any(_overall(one) is not None for one in self.kept.strategies)
         return "overall" if judged else self.kept.region
 
     @property
     def scores(self) -> list[StrategyScore | None]:
-        """Return how the strategies did in that region."""
+        """Return the scores of the strategies in that region."""
         return [_overall(one) if self.region == "overall" else one.score for one in self.kept.strategies]
 
     @property
     def bars(self) -> list[Bar | None]:
-        """Return the bars of all strategies, in that region."""
+        """Return the bars of all strategies in that region."""
         return bars(self._intervals)
 
     @property
     def marks(self) -> list[tuple[bool, bool]]:
-        """Return of each strategy whether it is highest by Somers' D, by which strategies are compared, and by the bars' Γ."""
+        """Return, per strategy, whether it is the best by Somers' D (which decides) and by the bars' Γ."""
         by_d = _highest([one.score.somers_d for one in self.kept.strategies])
         return list(zip(by_d, _highest([one[0] if one else None for one in self._intervals]), strict=True))
 
     @property
     def others(self) -> list[str]:
-        """Return the strategies with the bars' highest Γ, where another is highest by Somers' D."""
+        """Return the strategies with the highest Γ, if another is the best by Somers' D."""
         firsts = [highest for first, highest in self.marks if first]
         if not firsts or any(firsts):
             return []
@@ -88,14 +88,14 @@ class EvaluationView(Struct, frozen=True, kw_only=True):
 
 
 def _overall(one: JudgedStrategy) -> StrategyScore | None:
-    """Return the score over all regions; an earlier version kept only its Γ, and no interval."""
+    """Return the score over all regions; earlier versions stored only Γ, without an interval."""
     if one.overall is not None or (gamma := one.gammas.get("overall")) is None:
         return one.overall
     return StrategyScore(gamma=gamma, low=None, high=None, somers_d=None, tied=None, pairs=0)
 
 
 def _highest(values: Sequence[float | None]) -> list[bool]:
-    """Return which values are highest; none where all are the same."""
+    """Mark the highest values; none if all are equal."""
     known = [value for value in values if value is not None]
     if len(set(known)) < 2:
         return [False] * len(values)
@@ -110,7 +110,7 @@ def _interval(score: StrategyScore) -> GammaInterval:
 
 
 def bars(scores: Sequence[GammaInterval]) -> list[Bar | None]:
-    """Return a bar for each score, all on one scale, which holds 0 and all intervals."""
+    """Return a bar per score, all on one scale that holds 0 and all intervals."""
     values = [0.0, *(value for score in scores if score for value in score)]
     least, span = min(values), (max(values) - min(values)) or 1.0
     drawn: list[Bar | None] = []
@@ -126,8 +126,8 @@ def bars(scores: Sequence[GammaInterval]) -> list[Bar | None]:
 
 @view_route(["/evaluation", "/evaluation.json"], EvaluationView, "The last reports, newest first.")
 async def evaluation(request: HttpRequest) -> Response[bytes]:
-    """Return the last evaluation, and the last search for a strategy."""
-    service = served(request.scope).service
+    """Return the last evaluation, and the last tuning."""
+    service = service_of(request.scope).service
     reports: tuple[Report, ...] = ()
     command = ""
     if service.leaf:
@@ -137,7 +137,7 @@ async def evaluation(request: HttpRequest) -> Response[bytes]:
 
 
 def _reports(collection: Collection) -> tuple[str, tuple[Report, ...]]:
-    """Return the command that makes a report, and the reports that there are."""
+    """Return the command that makes a report, and the existing reports."""
     command = command_to_repeat("evaluate", plain_text(collection.path.resolve().name), "directory.tsv")
     kept = read_evaluations(collection.corpus.facts)
     return command, tuple(Report(kind=kind, kept=one) for kind, one in kept.items())

@@ -16,7 +16,7 @@ from pagekin.clusters import Tree
 from pagekin.collection import Collection, Item, Service, ShowRequest
 from pagekin.hypertext import fold_case
 from pagekin.labels import ContentLabel, SubCluster, plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web import addresses as to
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink
 from pagekin.web.languages import language_name
@@ -44,7 +44,7 @@ class SiteLink(Struct, frozen=True, kw_only=True):
 
 
 class Start(Struct, frozen=True, kw_only=True):
-    """A page to begin with."""
+    """A page to start browsing from."""
 
     page: PageLink
     cluster: ClusterLink
@@ -56,7 +56,7 @@ class Start(Struct, frozen=True, kw_only=True):
 
 
 class HomeView(Struct, frozen=True, kw_only=True):
-    """What is in a collection, or below a router."""
+    """The contents of a collection, or of all below a router."""
 
     name: str
     leaf: bool
@@ -85,13 +85,13 @@ class HomeView(Struct, frozen=True, kw_only=True):
 
 
 def friendly(name: str) -> str:
-    """Return a collection's name as a person would write it: the_birds is "The birds"."""
+    """Return a collection's name as a person would write it: the_birds gives "The birds"."""
     words = " ".join(plain_text(name).replace("_", " ").replace("-", " ").split())
     return words[:1].upper() + words[1:] if words else "This collection"
 
 
 def home_of_collection(opened: Collection) -> HomeView:
-    """Return what is in a collection; its companion, so made once."""
+    """Return the contents of a collection, computed once while it is open."""
     collection = CollectionView.of(opened)
     facts = collection.corpus.facts
     tree = collection.tree("clusters")
@@ -121,7 +121,7 @@ def home_of_collection(opened: Collection) -> HomeView:
 
 
 def _example_words(several: Iterable[Iterable[str]]) -> tuple[str, ...]:
-    """Return the most telling word of each cluster, as many as are enough for examples."""
+    """Return the most characteristic word of each cluster, enough for examples."""
     words: list[str] = []
     for terms in several:
         fitting = (one for one in map(plain_text, terms) if 2 < len(one) <= _LONGEST_EXAMPLE and one.isalpha())
@@ -130,7 +130,7 @@ def _example_words(several: Iterable[Iterable[str]]) -> tuple[str, ...]:
 
 
 def _short_named(pages: Iterable[PageLink]) -> PageLink | None:
-    """Return the first of some pages whose title is short enough for a question, if there is one."""
+    """Return the first page whose title is short enough for a question, if there is one."""
     return next((one for one in pages if one.title != one.url and len(one.title) <= _LONGEST_EXAMPLE), None)
 
 
@@ -142,7 +142,7 @@ def _sites(collection: CollectionView) -> tuple[SiteLink, ...]:
 
 
 def _starts(collection: CollectionView, tree: Tree, nodes: Iterable[int]) -> Iterator[Start]:
-    """Yield the most central page of each of the largest clusters; where it can be, of another site each."""
+    """Yield the most central page of each of the largest clusters, preferably each of another site."""
     seen = set[str]()
     for node in nodes:
         central = collection.fold_documents(tree.descriptions[node].central) if tree.descriptions else []
@@ -153,7 +153,7 @@ def _starts(collection: CollectionView, tree: Tree, nodes: Iterable[int]) -> Ite
 
 
 def home_of_router(router: Service, label: ContentLabel) -> HomeView:
-    """Return what is below a router, as far as it has its children's labels."""
+    """Return the contents below a router, from the labels it has."""
     clusters = sorted(label.clusters, key=lambda one: -one.num_docs)
     links = [MapLink(tree="", node=one.number, name=plain_text(one.name), pages=one.num_docs) for one in clusters]
     sites = sorted(
@@ -183,7 +183,7 @@ def home_of_router(router: Service, label: ContentLabel) -> HomeView:
 
 
 def _readable_starts(clusters: Iterable[SubCluster], known: Container[str]) -> Iterator[Start]:
-    """Yield a central page of each of the largest clusters whose address can be read; where it can be, of another site each."""
+    """Yield a central page with a readable address of each of the largest clusters, preferably of different sites."""
     sites: set[str] = set()
     names: set[str] = set()
     for cluster in clusters:
@@ -208,7 +208,7 @@ def _link_to(cluster: SubCluster) -> ClusterLink:
 
 
 async def _ask_for_starts(router: Service, label: ContentLabel) -> tuple[Start, ...]:
-    """Return the most central page of each of the largest clusters, by the title that its leaf gives in time.
+    """Return the most central page of each of the largest clusters, with the title that its leaf gives in time.
 
     Only children whose own labels name a page can be asked for it, and of these only leaves know what it is called.
     """
@@ -249,7 +249,7 @@ def child_naming(router: Service, url: str) -> str:
 
 
 class RouterHome:
-    """The first page of a router; its companion, so made once for each label."""
+    """The first page of a router, computed once per label."""
 
     def __init__(self, router: Service) -> None:
         self._router, self._label = router, router.label
@@ -258,7 +258,7 @@ class RouterHome:
         """When it was last asked what pages are called."""
 
     async def view(self) -> HomeView:
-        """Return the view with pages named by their titles, asked for once and again while some are missing."""
+        """Return the view with page titles, which are asked for once, and again while some are missing."""
         view, now = self._view, time.monotonic()
         whole = sum(bool(one.path) for one in view.starts) == min(len(self._label.clusters), _STARTS)
         if whole or now - self._asked < _ASK_AGAIN:
@@ -278,7 +278,7 @@ class RouterHome:
 
 
 async def home_view(service: Service) -> HomeView:
-    """Return what is here; made once for the collection that is open, or the label that is known, now."""
+    """Return the first page, computed once for the open collection or the current label."""
     if service.leaf:
         return await service.run(lambda collection: collection.companion(home_of_collection))
     return await service.companion(RouterHome).view()
@@ -287,13 +287,13 @@ async def home_view(service: Service) -> HomeView:
 @view_route(["/", "/index.json"], HomeView, "What is in this collection.")
 async def home(request: HttpRequest) -> Response[bytes]:
     """Return what is in this collection: topics, sites, pages to begin with."""
-    return render(request, "home.html", await home_view(served(request.scope).service))
+    return render(request, "home.html", await home_view(service_of(request.scope).service))
 
 
 @get("/start", include_in_schema=False)
 async def start(request: HttpRequest, url: Annotated[str, Parameter(max_length=2000)] = "") -> Response[Any]:
-    """Redirect to a page that labels name: at a router, by way of the child whose label names it."""
-    service = served(request.scope).service
+    """Redirect to a page that labels name; at a router, through the child whose label names it."""
+    service = service_of(request.scope).service
     if child := child_naming(service, url):
         at = service.children[child].url.rstrip("/")
         return Redirect(f"{at}/start?{urlencode({'url': url})}", status_code=303)

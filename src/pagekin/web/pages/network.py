@@ -1,4 +1,4 @@
-"""The network: the tree of services, their health, and where a query goes and why."""
+"""The network: the tree of services, their health, and the way of a query with the reasons."""
 
 import asyncio
 import re
@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 
 from pagekin.collection import Answer, SearchRequest, Service, TreeNode, TreeRequest, parse_query, query_words
 from pagekin.labels import ContentLabel, plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.text import ANALYSER, And, Phrase, Query, Word
 from pagekin.web.pictures.icicle import bars
 from pagekin.web.pictures.neighbourhood import SIZE
@@ -39,8 +39,8 @@ _LOWEST = 16.0
 Routed = Annotated[str, QueryParameter(name="q", max_length=2000, description="A query to be routed.")]
 
 
-class Way(Struct, frozen=True):
-    """What became of a query at a service."""
+class QueryOutcome(Struct, frozen=True):
+    """The outcome of a query at a service."""
 
     went: str = ""
     """asked, skipped, failed, or not reached."""
@@ -50,8 +50,8 @@ class Way(Struct, frozen=True):
     results: int = 0
 
 
-class NodeView(Way, frozen=True, kw_only=True):
-    """A router or a leaf in the tree, and what became of the query there."""
+class NodeView(QueryOutcome, frozen=True, kw_only=True):
+    """A router or leaf in the tree, and the outcome of the query there."""
 
     path: tuple[str, ...]
     """Names from the root of this tree down to it."""
@@ -73,34 +73,34 @@ class NodeView(Way, frozen=True, kw_only=True):
 
     @property
     def name(self) -> str:
-        """Return its own name."""
+        """Return the node's own name."""
         return self.path[-1]
 
     @property
     def depth(self) -> int:
-        """Return how far below the root it is."""
+        """Return the depth below the root."""
         return len(self.path) - 1
 
     @property
     def state(self) -> str:
-        """Return what became of the query, or its health, in a word or two."""
+        """Return the outcome of the query, or the health, in a word or two."""
         if self.went in ("asked", "skipped", "failed"):
             return self.went
         return "down" if not self.up else self.went or "up"
 
     @property
     def trouble(self) -> str:
-        """Return why it gives no answer, besides that it cannot be reached."""
+        """Return why it gives no answer, unless it simply cannot be reached."""
         return _UNREACHED.sub("", self.reason if self.state == "failed" else self.error)
 
     @property
     def tall(self) -> float:
-        """Return how high its bar is: lower if it was not asked, so that nobody has to tell colours apart."""
+        """Return the height of its bar: lower if it was not asked, as colour alone is not enough."""
         return round(self.height * {"skipped": 0.55, "not reached": 0.25}.get(self.state, 1.0), 1)
 
     @property
     def legible(self) -> str:
-        """Return its name as far as its bar holds it: whole, or without what it shares with the one above it, or not at all."""
+        """Return as much of its name as fits its bar: all, the part that differs from its parent's, or nothing."""
         room = self.width - (_SIGN if self.went else 0.0)
         names = [self.name, self.name.removesuffix(f".{self.path[-2]}")] if self.depth else [self.name]
         fitting = [name for name in names if room_for(name) <= room]
@@ -108,7 +108,7 @@ class NodeView(Way, frozen=True, kw_only=True):
 
 
 class PassedOver(Struct, frozen=True, kw_only=True):
-    """Services that were not asked, for one reason."""
+    """Services that were not asked, for the same reason."""
 
     reason: str
     names: tuple[str, ...]
@@ -120,7 +120,7 @@ class PassedOver(Struct, frozen=True, kw_only=True):
 
 
 class NetworkView(Struct, frozen=True, kw_only=True):
-    """The routers below this one."""
+    """The tree of services below this one."""
 
     query: str
     nodes: tuple[NodeView, ...]
@@ -154,7 +154,7 @@ class NetworkView(Struct, frozen=True, kw_only=True):
 
     @property
     def listed(self) -> list[NodeView]:
-        """Return the nodes that are listed: those that were asked, or, without a query, those in trouble and the topmost."""
+        """Return the nodes to list: those asked, or without a query those in trouble and at the top."""
         if self.query:
             return [node for node in self.nodes if node.state in ("asked", "failed")][:MOST_LISTED]
         chosen = [node for node in self.nodes if not node.up or not node.depth]
@@ -163,7 +163,7 @@ class NetworkView(Struct, frozen=True, kw_only=True):
 
     @property
     def outline(self) -> list[NodeView]:
-        """Return the nodes of the picture where it is a list: those that were asked, and the largest that were not."""
+        """Return the nodes of the picture as a list: those asked, and the largest of the others."""
         if not self.query:
             return self._in_order(sorted(self.nodes, key=lambda node: node.depth)[:MOST_OUTLINED])
         chosen = [node for node in self.nodes if node.state in ("asked", "failed", "down")]
@@ -177,13 +177,13 @@ class NetworkView(Struct, frozen=True, kw_only=True):
 
 @view_route(["/network", "/network.json"], NetworkView, "The tree of routers, and where a query goes.")
 async def network(request: HttpRequest, q: Routed = "") -> Response[bytes]:
-    """Return the tree of services, their health, and where a query goes."""
-    service = served(request.scope).service
+    """Return the tree of services, their health, and the way of a query."""
+    service = service_of(request.scope).service
     return render(request, "network.html", await network_view(service, q.strip()))
 
 
 async def network_view(service: Service, query: str) -> NetworkView:
-    """Return the view of the tree below a service, with what became of a query, if there is one."""
+    """Return the view of the tree below a service, with the outcome of a query, if any."""
     parsed = parse_query(query) if query else None
     tree = service.tree(TreeRequest(deadline=DEADLINE))
     if parsed is None:
@@ -205,7 +205,7 @@ async def network_view(service: Service, query: str) -> NetworkView:
             **bar._asdict(), **structs.asdict(way),
         )
         for (path, node), bar in zip(chosen, drawn, strict=True)
-        for way in (went.get((*path, node.name), Way("not reached" if answer else "")),)
+        for way in (went.get((*path, node.name), QueryOutcome("not reached" if answer else "")),)
     )  # fmt: skip
     given = answer or Answer()
     depth = max(len(path) for path, _node in chosen) + 1
@@ -234,12 +234,12 @@ async def network_view(service: Service, query: str) -> NetworkView:
 
 
 def room_for(name: str) -> float:
-    """Return how wide a bar must be to hold a name in any usual font."""
+    """Return the width of a bar that holds a name in any common font."""
     return _MARGIN + SIZE * text_width(name)
 
 
 def _nodes_below(node: TreeNode, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], TreeNode]]:
-    """Yield (names above it, node) of all nodes, each before those below it, the largest first."""
+    """Yield (names above it, node) of all nodes, parents first, the largest first."""
     yield path, node
     for child in sorted(node.children, key=lambda child: (-child.documents, child.name)):
         yield from _nodes_below(child, (*path, node.name))
@@ -249,7 +249,7 @@ def _nodes_below(node: TreeNode, path: tuple[str, ...]) -> Iterator[tuple[tuple[
 
 
 def may_hold(query: Query) -> str:
-    """Return what a label must promise for its service to be asked, in words."""
+    """Return in words what a label must promise for its service to be asked."""
     words = [f"{attribute}:{word}" if attribute else word for attribute, word in query_words(query)]
     simple = all(isinstance(part, Word | Phrase) for part in (query.parts if isinstance(query, And) else (query,)))
     if simple and len(words) == 1:
@@ -260,7 +260,7 @@ def may_hold(query: Query) -> str:
 
 
 def _why_asked(service: Service, path: Sequence[str], node: TreeNode, may: str) -> str:
-    """Return why a service was asked; of those further below only their health is known here."""
+    """Return why a service was asked; only the health of services further below is known here."""
     if not path:
         return "the query begins here"
     child = service.children.get(node.name) if len(path) == 1 else None
@@ -276,30 +276,30 @@ def _tells_all_words(label: ContentLabel) -> bool:
     return label.analyser == ANALYSER and (bool(label.filters) or (bool(parts) and all(parts)))
 
 
-def _ways_of(answer: Answer) -> tuple[dict[tuple[str, ...], Way], tuple[str, ...]]:
-    """Return (what became of the query at each service, by its path; reasons why something is missing that are no service's)."""
-    ways: dict[tuple[str, ...], Way] = {
-        (answer.router,): Way("asked", seconds=answer.seconds, results=len(answer.results))
+def _ways_of(answer: Answer) -> tuple[dict[tuple[str, ...], QueryOutcome], tuple[str, ...]]:
+    """Return (the outcome of the query at each service, by path; other reasons why results are missing)."""
+    ways: dict[tuple[str, ...], QueryOutcome] = {
+        (answer.router,): QueryOutcome("asked", seconds=answer.seconds, results=len(answer.results))
     }
     by_name: dict[str, list[tuple[str, ...]]] = {}
     for one in answer.asked:
-        ways[one.path] = Way("asked", seconds=one.seconds, results=one.results)
+        ways[one.path] = QueryOutcome("asked", seconds=one.seconds, results=one.results)
         for name in {"/".join(one.path), "/".join(one.path[-2:])}:
             by_name.setdefault(name, []).append(one.path)
     for skipped in answer.skipped:
-        ways[skipped.path] = Way("skipped", plain_text(skipped.reason))
+        ways[skipped.path] = QueryOutcome("skipped", plain_text(skipped.reason))
     elsewhere = []
     for reason in answer.partial:
         name, _, said = reason.partition(": ")
         for path in by_name.get(name, ()):
-            ways[path] = Way("failed", plain_text(said))
+            ways[path] = QueryOutcome("failed", plain_text(said))
         if name not in by_name:
             elsewhere.append(reason)
     return ways, tuple(elsewhere)
 
 
 def group_passed_over(answer: Answer, nodes: Sequence[tuple[tuple[str, ...], TreeNode]]) -> tuple[PassedOver, ...]:
-    """Group the services that were not asked by reason; those that came nearest to being asked first."""
+    """Group the services that were not asked by reason, the nearest misses first."""
     documents = Counter({(*path, node.name): node.documents for path, node in nodes})
     below = Counter(path[:length] for path in documents for length in range(1, len(path)))
     groups: dict[str, list[tuple[str, ...]]] = {}
@@ -321,6 +321,6 @@ def group_passed_over(answer: Answer, nodes: Sequence[tuple[tuple[str, ...], Tre
 
 
 def _least_missed(passed: PassedOver) -> tuple[int, int, str]:
-    """Return what groups are sorted by: who lacks fewer words came nearer; then who holds more."""
+    """Return a sort key for groups: fewer missing words first, then more documents."""
     missed = passed.reason.count(",") + 1 if passed.reason.startswith("no page holds") else 0
     return missed, -passed.documents, passed.reason

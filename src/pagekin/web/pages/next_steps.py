@@ -1,4 +1,4 @@
-"""Next steps from the results of a query: other words, filters, other spellings, examples."""
+"""Suggest next steps from the results of a query: other words, filters, other spellings, examples."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ _MOST_SITES, _MOST_YEARS, _SPELLINGS = 50, 12, 5
 
 
 async def example_queries(service: Service) -> list[Link]:
-    """Return queries that can be typed here, each with what it finds."""
+    """Return example queries for this collection, each with what it finds."""
     examples = word_examples(service)
     if not service.leaf or not examples:
         return examples
@@ -33,7 +33,7 @@ async def example_queries(service: Service) -> list[Link]:
 
 
 def word_examples(service: Service) -> list[Link]:
-    """Return those of them that need no more than the label; none while there is no label."""
+    """Return the examples that need only the label; none without a label."""
     try:
         label = service.label
     except ServiceError:
@@ -57,7 +57,7 @@ def _example(query: str, about: str) -> Link:
 
 
 def _title_phrase(collection: CollectionView, label: ContentLabel) -> str:
-    """Return the words of the first central page's title that has a few."""
+    """Return the words of the first short title among the central pages."""
     for cluster in label.clusters:
         for page in map(collection.page_at, cluster.urls[:3]):
             words = tokens(collection.collection.titles.text(page)) if page >= 0 else []
@@ -67,13 +67,13 @@ def _title_phrase(collection: CollectionView, label: ContentLabel) -> str:
 
 
 class NextSteps:
-    """Next steps from a question; of a leaf made in the thread of its collection."""
+    """Next steps from a question; for a leaf, computed in the thread of its collection."""
 
     def __init__(self, service: Service, collection: CollectionView | None, question: Question, query: Query) -> None:
         self.service, self.collection, self.question, self.query = service, collection, question, query
 
     def written_forms(self, words: Sequence[str], hits: Sequence[Hit]) -> dict[str, str]:
-        """Return words as the documents among hits write them, or the best that match; nothing for a network."""
+        """Return words in the spelling of the hits, or of the best matches; nothing for a network."""
         if not self.collection:
             return {}
         urls = [hit.url for hit in hits[:_PAGES] if hit.kind == "document"]
@@ -86,7 +86,7 @@ class NextSteps:
     def term_links(
         self, words: Iterable[str], change: Callable[[str, Query, str], str], forms: Mapping[str, str]
     ) -> list[Link]:
-        """Return links that put words into the query, but for those that change nothing."""
+        """Return links that add words to the query, without those that change nothing."""
         text = self.question.q
         queries = {word: change(text, self.query, word) for word in words}
         return [
@@ -96,7 +96,7 @@ class NextSteps:
         ]
 
     def active_filters(self) -> list[Link]:
-        """Return the filters that are set, each with a link to the question without it."""
+        """Return the active filters, each with a link to the question without it."""
         names = {"site": "site", "since": "from", "until": "to", "language": "language"}
         return [
             Link(text=f"{said} {plain_text(value)}", address=self.question.address(**{name: ""}))
@@ -105,7 +105,7 @@ class NextSteps:
         ]
 
     def filter_choices(self, hits: Sequence[Hit]) -> Choices:
-        """Return what filters can be set to: what all matching pages of a collection have, or the hits of a network."""
+        """Return the values of filters: those of all matching pages in a collection, or of a network's hits."""
         if not self.collection:
             documents = [hit for hit in hits if hit.kind == "document"]
             hosts = Counter(host(hit.url) for hit in documents)
@@ -126,7 +126,7 @@ class NextSteps:
         )
 
     def _year_links(self, years: Sequence[tuple[str, int]]) -> list[Link]:
-        """Return links to the matches of each year, the last first; none if there is one year, or too many."""
+        """Return links to the matches of each year, the last first; none for a single year or too many."""
         if not 1 < len(years) <= _MOST_YEARS:
             return []
         links = []
@@ -139,7 +139,7 @@ class NextSteps:
         return links
 
     def other_spellings(self) -> list[Link]:
-        """Return the query with a word that nobody uses changed into one that is spelt alike, if that matches something."""
+        """Return the query with an unused word replaced by a similar one, if that matches something."""
         words = list(dict.fromkeys(one.word for one in wanted_words(self.query) if isinstance(one, Word)))
         matches: dict[str, int] = {}
         for word in words:
@@ -156,7 +156,7 @@ class NextSteps:
         return [Link(text=plain_text(text), address=self.question.address(q=text)) for text in order][:_SPELLINGS]
 
     def _count_matches(self, text: str) -> int:
-        """Return how many documents match a query; 1 for a network, where everyone would have to be asked."""
+        """Return the number of documents that match a query; 1 for a network, which would have to ask everyone."""
         if not self.collection:
             return 1
         try:

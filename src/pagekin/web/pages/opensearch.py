@@ -1,4 +1,4 @@
-"""Search from the browser's own search field: a description of the search, and completions while one types."""
+"""Search from the browser's own search field: a description of the search, and completions while typing."""
 
 import re
 from typing import Annotated, Any
@@ -10,7 +10,7 @@ from litestar.params import Parameter
 from pagekin.collection import Service, ServiceError
 from pagekin.hypertext import fold_case
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.text import form_of
 from pagekin.web import addresses
 from pagekin.web.rendering import templates
@@ -32,7 +32,7 @@ _FEWEST_TYPED, _TITLES = 3, 3
 
 
 def origin(request: HttpRequest) -> str:
-    """Return the scheme and host by which browsers reach us: as configured, or else those of the request.
+    """Return the scheme and host by which browsers reach us: as configured, or from the request.
 
     Headers of a proxy are not used, as anyone can send them; the server's own address stands in for an impossible host.
     """
@@ -48,7 +48,7 @@ def origin(request: HttpRequest) -> str:
 @get("/opensearch.xml", media_type=DESCRIPTION)
 async def opensearch(request: HttpRequest) -> Response[bytes]:
     """Return a description of the search here, for browsers."""
-    name, at = plain_text(served(request.scope).service.name), origin(request)
+    name, at = plain_text(service_of(request.scope).service.name), origin(request)
     page = templates().get_template("opensearch.xml").render(name=name, at=at)
     return Response(page.encode(), media_type=DESCRIPTION, headers={"Cache-Control": "no-cache"})
 
@@ -58,8 +58,8 @@ async def complete(
     request: HttpRequest,
     q: Annotated[str, Parameter(max_length=2000, description="What has been typed.")] = "",
 ) -> Response[bytes]:
-    """Return how a query that is being typed may go on: its last word completed, by the words that are frequent here."""
-    words = await completions(served(request.scope).service, q)
+    """Return completions of a query's last word, by the words that are frequent here."""
+    words = await completions(service_of(request.scope).service, q)
     headers = {"Cache-Control": "max-age=60"}
     return Response(msgspec.json.encode([q, words]), media_type=SUGGESTIONS, headers=headers)
 
@@ -95,6 +95,6 @@ def _complete(vocabulary: Vocabulary, q: str, most: int) -> list[str]:
 
 
 def _best_form(forms: dict[str, int]) -> str:
-    """Return the shortest frequent form of a word, of its written forms and how often each occurs."""
+    """Return the shortest frequent spelling of a word, given its spellings with their counts."""
     frequent = _FREQUENT * max(forms.values())
     return min((word for word in forms if forms[word] >= frequent), key=lambda word: (len(word), -forms[word]))

@@ -1,4 +1,4 @@
-"""One page: what is known of it, which pages are like it and why, and who links to it."""
+"""The page about a web page: what is known of it, similar pages and why, and its inlinks."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from pagekin.collection import Answer, Filters, RelatedOptions, RelatedRequest, ServiceError, similarities_to
 from pagekin.hypertext import Corpus, guess_url, nearest_urls
-from pagekin.routers import HttpRequest, Served, served
+from pagekin.routers import HttpRequest, ServedService, service_of
 from pagekin.similarity import Citations, links_to
 from pagekin.web.brief import number_in_full
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, in_collection, targets_of
@@ -52,13 +52,13 @@ class Trail(Struct, frozen=True, kw_only=True):
 
     @property
     def crumbs(self) -> list[ClusterLink]:
-        """Return the same in short: of clusters of one name in a row, the last."""
+        """Return the shortened trail: of neighbouring clusters with the same name, only the last."""
         below = [*(one.name for one in self.clusters[1:]), None]
         return [one for one, name in zip(self.clusters, below, strict=True) if one.name != name]
 
 
 class Document(Struct, frozen=True, kw_only=True):
-    """The document over several pages of which a page is a part."""
+    """The composite document that a page belongs to."""
 
     cluster: ClusterLink
     pages: list[PageLink]
@@ -66,7 +66,7 @@ class Document(Struct, frozen=True, kw_only=True):
 
 
 class PageView(Struct, frozen=True, kw_only=True):
-    """What is known about a page."""
+    """The facts about a page."""
 
     page: PageLink
     language: str = ""
@@ -107,7 +107,7 @@ class PageView(Struct, frozen=True, kw_only=True):
 
 
 class RoutedView(Struct, frozen=True, kw_only=True):
-    """Pages of a network that are like a page."""
+    """Pages of a network that are similar to a page."""
 
     url: str
     similar: list[why.Similar]
@@ -122,7 +122,7 @@ class RoutedView(Struct, frozen=True, kw_only=True):
 
 
 class UnknownView(Struct, frozen=True, kw_only=True):
-    """An address that is not there."""
+    """An address that is not in the collection."""
 
     status_code: int
     detail: str
@@ -147,9 +147,9 @@ Path = Annotated[
     },
 )
 async def page(request: HttpRequest, options: Options, url: Url = "", path: Path = "") -> Response[Any]:
-    """Return what is known of a page, pages that are like it and why."""
+    """Return what is known of a page, and similar pages with the reasons."""
     url = check_url(url)
-    here = served(request.scope)
+    here = service_of(request.scope)
     if not here.service.leaf:
         return await _page_of_network(request, here, url, options, path)
     view = await view_page(here, url, options)
@@ -159,7 +159,7 @@ async def page(request: HttpRequest, options: Options, url: Url = "", path: Path
 
 
 def check_url(url: str) -> str:
-    """Return an address as it was given, or raise a ServiceError that says what is wrong."""
+    """Return a given address, or raise a ServiceError that says what is wrong with it."""
     if not url.strip():
         raise ServiceError("No page was named. Add its address: /page?url=http://…")
     if len(url) > LONGEST_URL:
@@ -168,7 +168,7 @@ def check_url(url: str) -> str:
 
 
 def resolve_address(collection: CollectionView, url: str) -> str | UnknownView:
-    """Return the whole address of a page that is given so, abbreviated or otherwise meant; or those that look like it."""
+    """Return the whole address of a page, given in full, abbreviated or otherwise; or similar addresses."""
     corpus = collection.corpus
     corpora = [part.corpus for part in collection.collection.whole.parts]
     for one in corpora:
@@ -186,8 +186,8 @@ def resolve_address(collection: CollectionView, url: str) -> str | UnknownView:
 # -- a page of a collection -----------------------------------------------------------------------------------------------
 
 
-async def view_page(here: Served, url: str, options: RelatedOptions = DEFAULTS) -> PageView | UnknownView:
-    """Return the view of a page of a leaf, or of an address that is not there."""
+async def view_page(here: ServedService, url: str, options: RelatedOptions = DEFAULTS) -> PageView | UnknownView:
+    """Return the view of a leaf's page, or of an unknown address."""
     known = await in_collection(here.service, resolve_address, url)
     if isinstance(known, UnknownView):
         return known
@@ -202,7 +202,7 @@ async def view_page(here: Served, url: str, options: RelatedOptions = DEFAULTS) 
 def _page_view(
     collection: CollectionView, url: str, answer: Answer, copies: Sequence[str], options: RelatedOptions
 ) -> PageView:
-    """Return all that is shown of an address of a collection, given related pages and near copies."""
+    """Return the view of an address of a collection, given related pages and near copies."""
     collection = collection.holding(url)
     corpus = collection.corpus
     number = corpus.url_number(url)
@@ -255,7 +255,7 @@ def _page_view(
 
 
 def _some_dates(corpus: Corpus, pages: Sequence[int]) -> list[int]:
-    """Return when the captures of an address were made, the newest first; of many, some at even steps, with both ends."""
+    """Return the dates of an address's captures, the newest first; of many, an even selection with both ends."""
     dates = [date for page in pages if (date := int(corpus.pages.date[page]))]
     if len(dates) <= _DATES:
         return dates
@@ -263,20 +263,20 @@ def _some_dates(corpus: Corpus, pages: Sequence[int]) -> list[int]:
 
 
 def _most_similar(collection: CollectionView, url: str, numbers: Sequence[int], comparable: bool) -> dict[int, float]:
-    """Return addresses, some of many, the most similar to a page first, with their similarity; 0 if it is not known."""
+    """Return some addresses, the most similar to a page first, with their similarity; 0 if it is unknown."""
     some = numbers[:: max(1, -(-len(numbers) // _COMPARED))]
     similarity = similarities_to(collection.collection, url, some) if comparable and some else {}
     return similarity | {number: 0.0 for number in some if number not in similarity}
 
 
 def _also_linking(collection: CollectionView, citing: Sequence[int], quoted: Sequence[int]) -> list[PageLink]:
-    """Return pages whose links are not quoted, by their titles; the first of them if there are many."""
+    """Return linking pages that are not quoted, by title; only the first if there are many."""
     links = [collection.link(number) for number in dict.fromkeys(citing) if number not in quoted][:LINKING]
     return sorted(links, key=lambda link: (link.title.casefold(), link.url))
 
 
 def _trails(collection: CollectionView, page: int) -> list[Trail]:
-    """Return the page's place in each hierarchy, with the pages of a delta."""
+    """Return the page's place in each hierarchy, including pages of a delta."""
     trails = []
     part, trees = collection.collection, collection.trees
     if part.base.delta:
@@ -292,7 +292,7 @@ def _trails(collection: CollectionView, page: int) -> list[Trail]:
 
 
 def _document(collection: CollectionView, page: int) -> Document | None:
-    """Return the document to which a page belongs, if that has more pages."""
+    """Return the composite document of a page, if it has more pages."""
     tree = collection.trees.get("documents")
     node = next(iter(tree.homes(page)), 0) if tree else 0
     if not tree or not node:
@@ -308,7 +308,7 @@ def _neighbourhood(
     linked: dict[int, float],
     similar: list[why.Similar],
 ) -> Neighbourhood | None:
-    """Return the page with those that link to it, are linked from it and are like it, and all links between them."""
+    """Return the page with its inlinks, outlinks and similar pages, and all links between them."""
     urls = collection.corpus.url
     alike = {one.page.url: one.similarity for one in similar}
     chosen: dict[str, tuple[Role, float]] = {urls(number): ("here", 0.0)}
@@ -338,9 +338,9 @@ def _neighbourhood(
 
 
 async def _page_of_network(
-    request: HttpRequest, here: Served, url: str, options: RelatedOptions, path: str
+    request: HttpRequest, here: ServedService, url: str, options: RelatedOptions, path: str
 ) -> Response[Any]:
-    """Redirect to the child that leads to the page, or return pages of the whole network that are like it."""
+    """Redirect to the child that holds the page, or return similar pages from the whole network."""
     service = here.service
     names = [unquote(name) for name in path.split("/")] if path else []
     if len(names) > 1:
@@ -350,7 +350,7 @@ async def _page_of_network(
         parameters = {"url": url, **changed_options(options), "path": rest}
         at = service.children[names[1]].url.rstrip("/")
         return redirect(request, f"{at}/page?{urlencode(parameters)}")
-    answer = await here.timed("related", service.related(RelatedRequest(url=url[:2000], options=options)))
+    answer = await here.measure("related", service.related(RelatedRequest(url=url[:2000], options=options)))
     view = RoutedView(
         url=url, similar=why.similar_pages(answer.results, why.link_by_address, network=True), partial=list(answer.partial),
         asked=sum(one.leaf for one in answer.asked), options=options, note=answer.note,

@@ -1,4 +1,4 @@
-"""What the page of results shows, as plain data."""
+"""The data that the page of results shows."""
 
 from msgspec import Struct, field
 
@@ -19,7 +19,7 @@ class Link(Struct, frozen=True, kw_only=True):
 
 
 class Result(Struct, frozen=True, kw_only=True):
-    """A result as a page shows it: a document, or a cluster."""
+    """A result: a document, or a cluster."""
 
     kind: str
     place: int

@@ -1,4 +1,4 @@
-"""The page of results of a query, with ways to go on: other words, filters, similar documents, a picture of the topic."""
+"""The page of results of a query, with next steps: other words, filters, similar documents, a picture of the topic."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from pagekin.collection import (
     parse_query,
 )
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, Served, served
+from pagekin.routers import HttpRequest, ServedService, service_of
 from pagekin.text import QueryError
 from pagekin.web import addresses as to
 from pagekin.web.collection_view import CollectionView, in_collection
@@ -46,11 +46,11 @@ def _answer_wrong_parameter(request: HttpRequest, error: ValidationException) ->
     wrong: Any = error.extra or [{}]
     reason = f"{wrong[0].get('key', 'something')} is wrong: {wrong[0].get('message', error.detail)}"
     question = Question(q=str(request.query_params.get("q", ""))[:2000])
-    return _render_problem(request, question, reason, word_examples(served(request.scope).service))
+    return _render_problem(request, question, reason, word_examples(service_of(request.scope).service))
 
 
 def _render_problem(request: HttpRequest, question: Question, reason: str, examples: list[Link]) -> Response[bytes]:
-    """Return the page on which one can ask, with what is wrong with this question."""
+    """Return the search page with a message that says what is wrong with the question."""
     view = ResultsView(asked=question, problem=reason[:1].upper() + reason[1:], examples=examples)
     return render(request, "results.html", view, 400)
 
@@ -66,8 +66,8 @@ async def find(
     each: Annotated[int, Parameter(description="By topic: the most results of each; 0: as many as usual.")] = 0,
     preset: Annotated[str, Parameter(max_length=200, description="How terms are chosen: default or hypursuit1996.")] = "",
 ) -> Response[bytes]:  # fmt: skip
-    """Return results of a query, grouped, with terms to refine it, filters and similar documents."""
-    here = served(request.scope)
+    """Return the results of a query, grouped, with refining terms, filters and similar documents."""
+    here = service_of(request.scope)
     question = Question(
         q=plain_text(" ".join(q.split())), mode=mode or "search", site=site, since=since, until=until, language=language,
         page=page, ask=ask, each=each, preset=preset,
@@ -85,7 +85,7 @@ async def find(
 
 @dataclass(frozen=True)
 class _Group:
-    """Hits that are shown under one heading."""
+    """Hits under one heading."""
 
     name: str
     places: Sequence[int]
@@ -97,7 +97,7 @@ class _Group:
 
 @dataclass(frozen=True)
 class _Window:
-    """One page of hits, as services gave them."""
+    """One page of hits from the services."""
 
     answer: Answer
     groups: Sequence[_Group]
@@ -110,19 +110,19 @@ class _Window:
 
 
 class _ResultsPage:
-    """A question on its way to a view: what services answer, then what a page shows of it."""
+    """A question, and the steps that turn it into a view."""
 
-    def __init__(self, here: Served, question: Question) -> None:
+    def __init__(self, here: ServedService, question: Question) -> None:
         self.here, self.question, self.service = here, question, here.service
         self.query = parse_query(question.q)
 
     async def view(self) -> ResultsView:
-        """Ask the service all that the page shows, and return the view of it."""
+        """Ask the service for everything on the page, and return the view."""
         ways = {"search": self._search, "select": self._select, "expand": self._expand}
         window = await ways[self.question.mode]()
         preset: Any = self.question.preset or "default"
         refine = RefineRequest(query=self.question.q, count=TERMS, preset=preset)
-        terms = await self.here.timed("refine", self.service.refine(refine))
+        terms = await self.here.measure("refine", self.service.refine(refine))
         similar = await self._similar([hit for hit in window.answer.results if hit.kind == "document"])
         if not self.service.leaf:
             return self._view(None, window, terms, similar)
@@ -131,9 +131,9 @@ class _ResultsPage:
     # -- what services answer ---------------------------------------------------------------------------------------------
 
     async def _search(self) -> _Window:
-        """Return a page of the documents that match."""
+        """Return one page of matching documents."""
         question, first = self.question, A_PAGE * (self.question.page - 1)
-        answer = await self.here.timed(
+        answer = await self.here.measure(
             "search",
             self.service.search(
                 SearchRequest(query=question.q, first=first, limit=A_PAGE, filters=question.filters(), ask=question.ask)
@@ -144,7 +144,7 @@ class _ResultsPage:
         return _Window(answer, groups, answer.total, answer.more, first, different=different)
 
     async def _select(self) -> _Window:
-        """Return a page of the topics, or of the children of a router, that hold matches."""
+        """Return one page of matching topics or children."""
         first = A_PAGE * (self.question.page - 1)
         answer = await self._select_window(first, A_PAGE)
         name = "Topics with matches" if self.service.leaf else "Sites that may hold matches"
@@ -152,7 +152,7 @@ class _ResultsPage:
         return _Window(answer, groups, answer.total, answer.more, first, await self._count_documents())
 
     async def _expand(self) -> _Window:
-        """Return a page of these with the best of each."""
+        """Return one page of topics or children, with the best documents of each."""
         question = self.question
         each = question.each or BEST_OF_GROUP
         first = GROUPS_A_PAGE * (question.page - 1)
@@ -163,7 +163,7 @@ class _ResultsPage:
                 query=question.q, items=as_items(chosen.results), limit=GROUPS_A_PAGE * MOST_OF_EACH, each=each,
                 filters=question.filters(),
             )  # fmt: skip
-            answer = await self.here.timed("expand", self.service.expand(request))
+            answer = await self.here.measure("expand", self.service.expand(request))
             answer = msgspec.structs.replace(answer, skipped=(*chosen.skipped, *answer.skipped))
         places: dict[Any, list[int]] = {}
         for place, hit in enumerate(answer.results):
@@ -177,32 +177,32 @@ class _ResultsPage:
 
     async def _select_window(self, first: int, limit: int) -> Answer:
         request = SelectRequest(query=self.question.q, first=first, limit=limit, filters=self.question.filters())
-        return await self.here.timed("select", self.service.select(request))
+        return await self.here.measure("select", self.service.select(request))
 
     async def _count_documents(self) -> int:
-        """Return how many documents match in all topics; 0 for a network, where everyone would have to be asked."""
+        """Return the number of matching documents in all topics; 0 for a network, which would have to ask everyone."""
         if not self.service.leaf:
             return 0
         request = SearchRequest(query=self.question.q, limit=0, filters=self.question.filters())
         return (await self.service.search(request)).total
 
     def _home(self, hit: Hit) -> tuple[tuple[str, ...], int]:
-        """Return the child of the service that a hit is in: a leaf's sub-cluster, or a router's child."""
+        """Return the child that a hit belongs to: a leaf's sub-cluster, or a router's child."""
         return hit.path[:2], hit.cluster if self.service.leaf else 0
 
     async def _similar(self, documents: Sequence[Hit]) -> Sequence[Hit]:
-        """Return documents that are like these and do not match."""
+        """Return documents that are similar to the hits and do not match."""
         if not documents:
             return ()
         request = SuggestRequest(query=self.question.q, limit=SIMILAR)
-        return (await self.here.timed("suggest", self.service.suggest(request))).results
+        return (await self.here.measure("suggest", self.service.suggest(request))).results
 
     # -- what the page shows ----------------------------------------------------------------------------------------------
 
     def _view(
         self, collection: CollectionView | None, window: _Window, terms: Refinements, similar: Sequence[Hit]
     ) -> ResultsView:
-        """Return the view; of a leaf in the thread of its collection."""
+        """Return the view; for a leaf, in the thread of its collection."""
         question, answer, hits = self.question, window.answer, window.answer.results
         steps = NextSteps(self.service, collection, question, self.query)
         shown = _HitViews(self, collection, hits)
@@ -245,7 +245,7 @@ class _ResultsPage:
         )  # fmt: skip
 
     def _ask_fewer(self, answer: Answer) -> Link | None:
-        """Return a link to the same question to fewer others, or to all again."""
+        """Return a link that asks fewer services the same question, or all of them again."""
         if self.service.leaf or self.question.mode != "search":
             return None
         if self.question.ask:
@@ -256,7 +256,7 @@ class _ResultsPage:
 
 
 class _HitViews:
-    """Hits as a page shows them."""
+    """Converts hits to results for display."""
 
     def __init__(self, page: _ResultsPage, collection: CollectionView | None, hits: Sequence[Hit]) -> None:
         self._children, self._collection = page.service.children, collection
@@ -276,7 +276,7 @@ class _HitViews:
         )  # fmt: skip
 
     def result(self, hit: Hit, place: int) -> Result:
-        """Return a hit as a result at a place."""
+        """Return the result for a hit at a rank."""
         if hit.kind == "cluster":
             return self._cluster(hit, place)
         path = hit.path[1:] and hit.path
@@ -288,7 +288,7 @@ class _HitViews:
         )  # fmt: skip
 
     def _cluster(self, hit: Hit, place: int) -> Result:
-        """Return a sub-cluster of the collection as a result; or a router's child, or a sub-cluster of a leaf below it."""
+        """Return the result for a sub-cluster of the collection, a router's child, or a leaf's sub-cluster below it."""
         where: dict[str, Any] = {"url": "", "address": self._topic(hit.cluster)}
         if self._collection:
             label = to.cluster(hit.cluster) if hit.cluster else ""
@@ -309,7 +309,7 @@ class _HitViews:
         return [(plain_text(one.name), one.num_docs) for one in largest[:TERMS]]
 
     def _topic(self, cluster: int) -> str:
-        """Return where a sub-cluster can be browsed: in the hierarchy if it is one node of it, else in the label."""
+        """Return where a sub-cluster can be browsed: in the hierarchy if it is a node there, else in the label."""
         if not cluster:
             return ""
         nodes: Sequence[int] = ()
@@ -319,7 +319,7 @@ class _HitViews:
 
 
 def _draw_topic(collection: CollectionView, groups: Sequence[ResultGroup]) -> Picture | None:
-    """Return a picture of the topic of the first result that is in one."""
+    """Return a picture of the topic of the first result that has one."""
     known = [group for group in groups if group.cluster and group.results[0].kind == "document"]
     if not known:
         return None

@@ -1,4 +1,4 @@
-"""A hierarchy of the collection's pages: its clusters, level by level, down to the pages."""
+"""A hierarchy of the collection's pages: clusters, level by level, down to the pages."""
 
 from collections.abc import Sequence
 from typing import Annotated, Any
@@ -11,7 +11,7 @@ from pagekin.clusters import DOCUMENTS_TREE as DOCUMENTS
 from pagekin.clusters import Tree
 from pagekin.collection import ServiceError
 from pagekin.labels import plain_text
-from pagekin.routers import HttpRequest, served
+from pagekin.routers import HttpRequest, service_of
 from pagekin.web import addresses
 from pagekin.web.collection_view import ClusterLink, CollectionView, PageLink, in_collection
 from pagekin.web.pictures.treemap import MapLink, Tile, tiles
@@ -38,7 +38,7 @@ ABOUT = {
 
 
 class Picture(Struct, frozen=True):
-    """A map that is drawn."""
+    """A drawn map."""
 
     width: int
     height: int
@@ -53,12 +53,12 @@ class Picture(Struct, frozen=True):
 
     @property
     def unnamed(self) -> list[int]:
-        """Return the places of clusters that are named below the map: those with a number on it, then those not on it."""
+        """Return the places of clusters to name below the map: those with a number, then those not on it."""
         return [*self.numbered, *self.left_out]
 
 
 class ClusterMap(Struct, frozen=True):
-    """Clusters as a map: each as large as it has pages."""
+    """Clusters as a map, with areas in proportion to their numbers of pages."""
 
     clusters: tuple[MapLink, ...] = ()
     of: int = 0
@@ -66,13 +66,13 @@ class ClusterMap(Struct, frozen=True):
 
     @classmethod
     def of_links(cls, links: Sequence[MapLink], most: int = ON_MAP) -> "ClusterMap":
-        """Return the map of the largest of some clusters; an empty one for fewer than two."""
+        """Return the map of the largest clusters; an empty one for fewer than two."""
         held = [link for link in links if link.pages]
         largest = sorted(held, key=lambda link: -link.pages)[:most]
         return cls(tuple(largest), len(held)) if len(held) > 1 else cls()
 
     def draw(self, width: int, height: int) -> Picture:
-        """Draw the map in a size, without the smallest clusters where these would be smaller than a number."""
+        """Draw the map in a size, without clusters whose tiles could not hold a number."""
         parts = list(self.clusters)
         out: list[int] = []
         drawn = tiles(tuple(parts), width, height)
@@ -95,7 +95,7 @@ class ClusterMap(Struct, frozen=True):
 
 
 class Tab(Struct, frozen=True):
-    """A hierarchy that one may change to."""
+    """A hierarchy to switch to."""
 
     tree: str
     title: str
@@ -103,13 +103,13 @@ class Tab(Struct, frozen=True):
 
 
 class ListedPage(PageLink, frozen=True, kw_only=True):
-    """A page in a list, or a document of several pages."""
+    """A page in a list, or a composite document."""
 
     pages: int = 1
 
 
 class Branch(ClusterLink, frozen=True, kw_only=True):
-    """A cluster below, with what is in it."""
+    """A child cluster with its contents."""
 
     terms: tuple[str, ...] = ()
     """Those that are not in its name already."""
@@ -145,13 +145,13 @@ class TreeView(Struct, frozen=True, kw_only=True):
 
 
 def first_level(tree: Tree) -> list[int]:
-    """Return the nodes that people see first: the level that was chosen when the hierarchy was made, or the uppermost."""
+    """Return the nodes to show first: the level chosen when the hierarchy was made, or the top level."""
     chosen = [int(node) for node in tree.facts.get("shown", ()) if 0 < int(node) < len(tree)]
     return chosen if _FEWEST_SHOWN <= len(chosen) <= MOST_SHOWN else tree.children[0]
 
 
 def list_pages(collection: CollectionView, pages: Sequence[int]) -> tuple[ListedPage, ...]:
-    """Return pages and documents as they are listed."""
+    """Return pages and documents as list entries."""
     sizes = collection.collection.document_pages
     return tuple(
         ListedPage(**structs.asdict(link), pages=max(int(sizes[page]), 1))
@@ -160,7 +160,7 @@ def list_pages(collection: CollectionView, pages: Sequence[int]) -> tuple[Listed
 
 
 def map_link(collection: CollectionView, tree: Tree, node: int, group: int = -1) -> MapLink:
-    """Return a node as it stands on a map."""
+    """Return a node as a tile of a map."""
     link = collection.cluster_link(tree, node)
     central = collection.fold_documents(tree.descriptions[node].central) if tree.descriptions else []
     titles = tuple(short(collection.page_link(page).title, 60) for page in central[:_TITLES_ON_MAP])
@@ -181,7 +181,7 @@ def _branch(collection: CollectionView, tree: Tree, node: int) -> Branch:
 
 
 def _node_link(collection: CollectionView, tree: Tree, node: int) -> ClusterLink:
-    """Return a link to a node; the root is called as people call the hierarchy, since nothing sets it apart."""
+    """Return a link to a node; the root has the name of the hierarchy."""
     link = collection.cluster_link(tree, node)
     return link if node else structs.replace(link, name=TITLES.get(tree.name, tree.name))
 
@@ -226,7 +226,7 @@ def tree_view(collection: CollectionView, name: str, node: int, page: int) -> Tr
 
 
 def parse_number(text: str) -> int:
-    """Return the number that an address names, or raise a ServiceError."""
+    """Return the number in an address, or raise a ServiceError."""
     text = text.removesuffix(addresses.JSON)
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise ServiceError(f"name a cluster by its number, not by '{text[:100]}'", 404)
@@ -240,8 +240,8 @@ async def tree(
     node: FromPath[str] = "0",
     page: Annotated[int, Parameter(ge=1, le=1_000_000, description="Which page of a long list.")] = 1,
 ) -> Response[Any]:
-    """Return a hierarchy: clusters by topic, addresses, a directory, or documents of several pages."""
-    service = served(request.scope).service
+    """Return a hierarchy: clusters by topic, addresses, a directory, or composite documents."""
+    service = service_of(request.scope).service
     if not service.leaf:
         return redirect(request, addresses.service("cluster"))
     chosen, number = name.removesuffix(addresses.JSON), parse_number(node)

@@ -1,4 +1,4 @@
-"""Why pages are alike, for people: the terms that they share, and links with the words around them."""
+"""Explain why pages are similar: the terms they share, and links with the words around them."""
 
 import re
 from collections import Counter
@@ -43,7 +43,7 @@ _COPIES = 20
 
 
 class TermName(Struct, frozen=True, kw_only=True):
-    """A term as people see it: a word, or a page that links to a page or that it links to."""
+    """A term for display: a word, or a citing or linked page."""
 
     text: str
     """The word as people write it, or the page's title."""
@@ -90,7 +90,7 @@ class Quote(Struct, frozen=True, kw_only=True):
 
 
 class Similar(Struct, frozen=True, kw_only=True):
-    """A similar page, and why it is one."""
+    """A similar page, and why."""
 
     page: PageLink
     similarity: float
@@ -111,7 +111,7 @@ class Similar(Struct, frozen=True, kw_only=True):
 
 
 def link_by_address(url: str) -> PageLink:
-    """Return a link to a page of which only the address is known, called by the last part of it."""
+    """Return a link to a page of which only the address is known, named by its last part."""
     path = url.partition("://")[2].partition("?")[0].partition("/")[2]
     last = unquote(path.rstrip("/").rpartition("/")[2]).rpartition(".")
     name = " ".join(plain_text(last[0] or last[2]).replace("_", " ").split())
@@ -120,21 +120,21 @@ def link_by_address(url: str) -> PageLink:
 
 
 def describe_term(term: str, origins: Sequence[str], link_to: LinkTo) -> dict[str, Any]:
-    """Return a term as people see it: of the address of a page, the page's title."""
+    """Return a term for display; for the address of a page, the page's title."""
     if "://" not in term:
         return {"text": plain_text(term), "word": term, "kind": "word"}
     return {"text": link_to(term).title, "kind": "linked from" if "links" in origins else "links to", "url": term}
 
 
 def terms_of(terms: Iterable[tuple[str, float, list[str]]], link_to: LinkTo) -> list[Term]:
-    """Return (term, weight, origins) of a bag as people see them."""
+    """Return (term, weight, origins) of a bag, for display."""
     return [
         Term(**describe_term(term, origins, link_to), weight=weight, origins=origins) for term, weight, origins in terms
     ]
 
 
 def similar_pages(hits: Iterable[Hit], link_to: LinkTo, network: bool = False) -> list[Similar]:
-    """Return related pages as a service gave them, each with its reasons; in a `network`, with the way to it."""
+    """Return a service's related pages with their reasons; in a `network`, with the way to each."""
     return choose_reasons([_similar_page(hit, link_to, network) for hit in hits])
 
 
@@ -165,7 +165,7 @@ def _similar_page(hit: Hit, link_to: LinkTo, network: bool) -> Similar:
 
 
 def choose_reasons(similar: Sequence[Similar]) -> list[Similar]:
-    """Return similar pages with the words that say most of why: a word that most of them share says little of one."""
+    """Return similar pages with the most specific shared words: a word that most of them share says little."""
     counts = Counter(term.word for one in similar for term in one.reasons)
     common = {word for word, count in counts.items() if len(similar) >= _FEWEST and 2 * count > len(similar)}
     return [
@@ -177,7 +177,7 @@ def choose_reasons(similar: Sequence[Similar]) -> list[Similar]:
 def write_words(
     collection: CollectionView, subjects: Iterable[int], terms: list[Term], similar: list[Similar]
 ) -> tuple[list[Term], list[Similar]]:
-    """Return the same with words as the subjects, and the pages that are like them, write them."""
+    """Return the similar pages with words spelt as on these pages and their subjects."""
     corpus = collection.corpus
     numbers = [*subjects, *(corpus.url_number(one.page.url) for one in similar)]
     pages = [page for number in numbers for page in corpus.pages_of(number)[:1]][:_PAGES_READ]
@@ -197,7 +197,7 @@ def write_words(
 
 
 def quote(citation: Citation, page: PageLink) -> Quote:
-    """Return a citation that stands on a page, for people."""
+    """Return a citation on a page, for display."""
     return Quote(
         page=page,
         before=plain_text(citation.left),
@@ -208,7 +208,7 @@ def quote(citation: Citation, page: PageLink) -> Quote:
 
 
 def opening_of(collection: CollectionView, page: int) -> str:
-    """Return how a page's running text begins; as it was kept if all its lines are short, as those of menus are."""
+    """Return the start of a page's running text; if all lines are short, as in menus, as it was stored."""
     text = collection.corpus.text_bytes(page)[0][: 2 * _READ].decode("utf-8", "ignore")[:_READ]
     at = 0
     for line in text.split("\n"):
@@ -219,7 +219,7 @@ def opening_of(collection: CollectionView, page: int) -> str:
 
 
 def text_of(collection: CollectionView, page: int) -> str:
-    """Return the beginning of a page's plain text, line by line, without the title."""
+    """Return the start of a page's plain text, line by line, without the title."""
     text = collection.corpus.text_bytes(page)[0][: 4 * TEXT].decode("utf-8", "ignore")[:TEXT]
     tidy = (plain_text(tidy_text(_ENDLESS.sub(r"\1…", line))).strip() for line in text.split("\n"))
     lines = [line for line in tidy if line]

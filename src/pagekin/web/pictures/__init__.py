@@ -1,1 +1,1 @@
-"""Pictures as SVG: plain functions from data to markup, which styles and links come with."""
+"""Draw SVG pictures: plain functions from data to markup."""

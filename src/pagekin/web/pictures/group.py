@@ -1,4 +1,4 @@
-"""A picture of a sub-cluster: its central pages and the results in it on a circle, the links among them as lines."""
+"""Draw a sub-cluster: its central pages and results on a circle, and the links among them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -44,12 +44,12 @@ class Picture(Struct, frozen=True, kw_only=True):
 
 
 def join_pages(collection: CollectionView, urls: Sequence[str]) -> list[tuple[int, int]]:
-    """Return which of some pages are joined by a link, as places among them, the smaller first."""
+    """Return which of some pages are linked, as pairs of places among them, the smaller first."""
     return sorted({(min(link), max(link)) for link in collection.links_among(urls)})
 
 
 def order_circle(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
-    """Return places on a circle so that linked pages lie near: by the second eigenvector of the graph's Laplacian."""
+    """Return positions on a circle that bring linked pages together, by the second eigenvector of the Laplacian."""
     if count < 3 or not links:
         return list(range(count))
     graph = np.full((count, count), 1e-3)
@@ -67,7 +67,7 @@ def order_circle(count: int, links: Sequence[tuple[int, int]]) -> list[int]:
 def draw_group(
     collection: CollectionView, results: Mapping[str, int], central: Iterable[str], most: int = 20, **topic: Any
 ) -> Picture:
-    """Draw a `topic`: `results` gives places of pages, by their addresses, among the results, `central` are its central pages."""
+    """Draw a `topic`; `results` maps addresses to ranks among the results, `central` are its central pages."""
     pages = list(dict.fromkeys([*results, *central]))[:most]
     links = join_pages(collection, pages)
     turns = {place: turn for turn, place in enumerate(order_circle(len(pages), links))}
@@ -86,6 +86,6 @@ def draw_group(
 
 
 def _line(a: PictureDot, b: PictureDot) -> str:
-    """Return a line that bends towards the middle, so that it passes no dot between."""
+    """Return a line that bends towards the centre, so that it passes no dot."""
     x, y = (SIZE / 2 + (1 - _BEND) * ((p + q) / 2 - SIZE / 2) for p, q in ((a.x, b.x), (a.y, b.y)))
     return f"M{a.x} {a.y}Q{x:.1f} {y:.1f} {b.x} {b.y}"

@@ -1,4 +1,4 @@
-"""The tree of services as a picture: a row for each level, each above its children, as wide as it has documents."""
+"""Draw the tree of services: a row per level, parents above children, widths in proportion to documents."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from pagekin.web.pictures.treemap import Box
 
 
 def bars(branches: Sequence[tuple[int, int]], width: float, row: float, gap: float = 1.0) -> list[Box]:
-    """Return a bar for each node by its (depth, size), each before those below it; children share their parent's width.
+    """Return a bar per node, given (depth, size) with parents first; children share their parent's width.
 
     Everyone has some width, also one that holds nothing: a node counts as if it had at least one document.
     """

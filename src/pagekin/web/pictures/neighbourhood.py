@@ -1,4 +1,4 @@
-"""A page among its neighbours: those that link to it, those that it links to, those that are like it.
+"""Draw a page among its neighbours: pages that link to it, that it links to, and similar ones.
 
 Two drawings of the same: on a wide screen the page stands in the middle, with links to it on the left, its links on the
 right and similar pages below; on a narrow one all stand in a column, with arcs beside them.
@@ -30,13 +30,13 @@ class Node(Struct, frozen=True, kw_only=True):
 
     @property
     def about(self) -> str:
-        """Return the page's title and what it has to do with the one in the middle."""
+        """Return the page's title and its relation to the page in the middle."""
         alike = f", {self.similarity:.0%} alike".replace("%", " %") if self.similarity else ""
         return f"{self.title[:200]}: {_ROLE_NAMES[self.role]}{alike}"
 
 
 class Link(Struct, frozen=True):
-    """A link from one page to another, by their places among the nodes."""
+    """A link between two pages, by their places among the nodes."""
 
     source: int
     target: int
@@ -47,7 +47,7 @@ Words = tuple[float, float, float, list[str]]
 
 
 class PlacedNode(Struct, frozen=True, kw_only=True):
-    """A node where it is drawn."""
+    """A node at its position."""
 
     node: Node
     x: float
@@ -73,7 +73,7 @@ class Line(Struct, frozen=True, kw_only=True):
 
 
 class Drawing(Struct, frozen=True, kw_only=True):
-    """All that is drawn."""
+    """All shapes of a picture."""
 
     width: float
     height: float
@@ -84,7 +84,7 @@ class Drawing(Struct, frozen=True, kw_only=True):
 
 
 def _lines_of(title: str, width: float, most: int) -> list[str]:
-    """Return as much of a title as stands on some lines of a width; an ellipsis if that is nothing."""
+    """Return as much of a title as fits on some lines of a width; an ellipsis if nothing fits."""
     return wrap_text(title, width / SIZE, most) or ["…"]
 
 
@@ -100,7 +100,7 @@ _SIDES: tuple[tuple[Role, str], ...] = (("in", "Link here"), ("out", "Linked fro
 
 
 def _place(node: Node, x: float, y: float, box: Box, words: Words, anchor: str = "middle") -> PlacedNode:
-    """Place a node whose words begin at a point, one line below the other."""
+    """Place a node whose text begins at a point, line below line."""
     left, top, step, lines = words
     placed = [(left, top + step * number, line) for number, line in enumerate(lines)]
     return PlacedNode(node=node, x=x, y=y, box=box, lines=placed, anchor=anchor)
@@ -127,7 +127,7 @@ def _below(node: Node, x: float, y: float, width: float) -> PlacedNode:
 
 
 def _chord(one: PlacedNode, other: PlacedNode, far: bool) -> str:
-    """Return a line that keeps between the nodes, away from their words, which stand outside."""
+    """Return a line between two nodes that avoids their text, which stands outside."""
     row = other.y if other.node.role == "similar" else 0.0
     if not far and row:
         start = one.x + (other.x - one.x) * 0.18, one.box.y + one.box.height + 4
@@ -152,14 +152,14 @@ def _chord(one: PlacedNode, other: PlacedNode, far: bool) -> str:
 
 
 def _edge(one: PlacedNode, other: PlacedNode) -> tuple[float, float]:
-    """Return where a line to another node leaves the page in the middle."""
+    """Return the point where a line to another node leaves the page in the middle."""
     dx, dy = other.x - one.x, other.y - one.y
     across = min((one.box.width / 2 + 4) / max(abs(dx), 1e-9), (one.box.height / 2 + 4) / max(abs(dy), 1e-9))
     return one.x + dx * across, one.y + dy * across
 
 
 def _dot_edge(one: PlacedNode, x: float, y: float) -> tuple[float, float]:
-    """Return the place on the border of a node's dot that faces a point."""
+    """Return the point on the border of a node's dot that faces another point."""
     dx, dy = x - one.x, y - one.y
     length = max((dx * dx + dy * dy) ** 0.5, 1e-9)
     return one.x + dx / length * (_DOT + 3), one.y + dy / length * (_DOT + 3)
@@ -171,7 +171,7 @@ _NARROW_WIDE, _LANE, _STEP = 356.0, 78.0, 34.0
 
 
 def _arc(one: PlacedNode, other: PlacedNode, far: bool) -> str:
-    """Return an arc beside the column; links between others keep nearer to it."""
+    """Return an arc beside the column; links that do not involve the middle page stay closer to it."""
     apart = abs(one.y - other.y)
     out = min(_LANE - 16, (10 if far else 18) + apart * (0.11 if far else 0.16))
     start, end = (one.x - _DOT - 3, one.y), (other.x - _DOT - 3, other.y)
@@ -184,7 +184,7 @@ def _arc(one: PlacedNode, other: PlacedNode, far: bool) -> str:
 def _lines(
     links: list[Link], nodes: list[PlacedNode], drawn: Callable[[PlacedNode, PlacedNode, bool], str]
 ) -> list[Line]:
-    """Return a line for each two pages that are linked, whichever way, and to similar pages that are not."""
+    """Return a line per pair of linked pages, in either direction, and to similar pages without a link."""
     pairs: dict[tuple[int, int], set[int]] = {}
     for link in links:
         pairs.setdefault((min(link.source, link.target), max(link.source, link.target)), set()).add(link.source)
@@ -209,7 +209,7 @@ def _at(x: float, y: float) -> str:
 
 
 class Neighbourhood(Struct, frozen=True, kw_only=True):
-    """Pages and all links between them; the first is the one in the middle."""
+    """Pages and all links between them; the first is in the middle."""
 
     nodes: list[Node]
     links: list[Link]

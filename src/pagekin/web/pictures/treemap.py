@@ -1,4 +1,4 @@
-"""Maps of clusters: a box divided into tiles, each as large as its cluster has pages, and nearly square.
+"""Draw maps of clusters: a box divided into nearly square tiles, with areas in proportion to pages.
 
 After Bruls, Huizing and van Wijk, "Squarified Treemaps" (2000): tiles are laid in rows along the shorter side of what is left,
 and a row ends where one more tile would make its worst one longer.
@@ -62,7 +62,7 @@ class Tile:
 
     @property
     def ring(self) -> Box:
-        """Return where its edge is drawn when it is chosen by the keyboard: inside, where no neighbour hides it."""
+        """Return the outline for keyboard focus, inside the tile, where no neighbour hides it."""
         inset = min(_INSET, self.box.width / 2, self.box.height / 2)
         x, y, width, height = self.box
         return _round_box(Box(x + inset, y + inset, width - 2 * inset, height - 2 * inset))
@@ -82,7 +82,7 @@ def _round_box(box: Box) -> Box:
 
 
 def squarify(sizes: Sequence[float], box: Box) -> list[Box]:
-    """Return a box for each size, of proportional area; together they fill the box. Sizes of 0 get nothing."""
+    """Divide a box into boxes of areas in proportion to the sizes; sizes of 0 get nothing."""
     boxes = [Box(box.x, box.y, 0.0, 0.0)] * len(sizes)
     order = sorted((place for place, size in enumerate(sizes) if size > 0), key=lambda place: -sizes[place])
     left = box
@@ -109,13 +109,13 @@ def _row(areas: Sequence[float], side: float) -> list[float]:
 
 
 def _worst(row: Sequence[float], side: float) -> float:
-    """Return how many times as long as wide the worst tile of a row is."""
+    """Return the greatest ratio of length to width in a row of tiles."""
     depth = sum(row) / max(side, 1e-9)
     return max(max(depth * depth / area, area / (depth * depth)) for area in row)
 
 
 def _lay_row(row: Sequence[float], box: Box, share: float) -> tuple[list[Box], Box]:
-    """Return (the tiles of a row that takes a share of a box along its shorter side, what is left of the box)."""
+    """Return (the tiles of a row along the shorter side of a box, the rest of the box)."""
     flat = box.width >= box.height
     side, depth = (box.height, box.width * share) if flat else (box.width, box.height * share)
     total, at = sum(row), 0.0
@@ -150,7 +150,7 @@ def tiles(parts: tuple[MapLink, ...], width: float, height: float) -> tuple[Tile
 
 
 def _tile(number: int, part: MapLink, box: Box, colour: int) -> Tile:
-    """Return a tile with its name in the largest letters that leave it whole, or with what there is room for."""
+    """Return a tile with its name in the largest letters that fit, or with as much as fits."""
     wide, high = box.width - 2 * _PADDING, box.height - 2 * _PADDING
     for size in _SIZES:
         most = int(high // (size * _LINE))
@@ -188,7 +188,7 @@ def _small(part: MapLink, width: float, room: int, y: float) -> Iterator[Line]:
 
 
 def text_width(text: str) -> float:
-    """Return about how wide a text is, rather too wide, for each unit of its letters' size: nothing measures letters here."""
+    """Return the approximate width of a text in units of its font size, rather too wide than too narrow."""
     return sum(map(_width, text))
 
 
@@ -207,7 +207,7 @@ def _width(character: str) -> float:
 
 
 def wrap_text(text: str, width: float, most: int) -> list[str]:
-    """Break a text into so many lines at most, none wider than `width`; cut it where needed, return none if nothing fits."""
+    """Break a text into at most this many lines of at most `width`, cut if needed; return none if nothing fits."""
     lines: list[str] = []
     words = (text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…").split()
     while words and len(lines) < most:
@@ -224,7 +224,7 @@ def wrap_text(text: str, width: float, most: int) -> list[str]:
 
 
 def cut_text(text: str, width: float) -> str:
-    """Return the beginning of a text that fits with an ellipsis; '' if fewer than three letters would be left."""
+    """Return the start of a text that fits with an ellipsis; '' if fewer than three letters would be left."""
     used, kept = text_width("…"), ""
     for character in text.rstrip(" …"):
         used += _width(character)

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext.corpus import Corpus
+from pagekin.hypertext import Corpus, Cut
 from pagekin.hypertext.merge import invert_anchors, put_strings
 from pagekin.hypertext.streams import RARE, decode_words
 from pagekin.hypertext.string_lists import gather_pieces
@@ -20,27 +20,16 @@ _SHARED_FACTS = (
 """Facts that a cut shares with the whole; others are counts, and its own."""
 
 
-class Cut(NamedTuple):
-    """A range of a collection's pages and addresses, as they are numbered in the whole."""
-
-    first_page: int
-    last_page: int
-    """Beyond the last page."""
-    first_url: int
-    last_url: int
-    """Beyond the last address."""
-
-
 @dataclass(frozen=True)
 class CutNumbers:
-    """The numbers that addresses and terms of the whole have in a cut; -1 for those that it does not know."""
+    """The numbers in a cut of the whole's addresses and terms; -1 for those that the cut does not know."""
 
     urls: npt.NDArray[np.int64]
     terms: npt.NDArray[np.int64]
 
 
 def cut_pages(corpus: Corpus, count: int, may_cut: Callable[[int], bool] = lambda _page: True) -> list[Cut]:
-    """Divide a corpus into so many cuts of about as many words each, at pages where `may_cut` allows it.
+    """Divide a corpus into this many cuts of about equal numbers of words, only at pages where `may_cut` allows it.
 
     Captures of one address stay together. There are fewer cuts than asked for if there are too few such places.
     """
@@ -67,7 +56,7 @@ def cut_pages(corpus: Corpus, count: int, may_cut: Callable[[int], bool] = lambd
 def cut_corpus(
     corpus: Corpus, cut: Cut, writer: KinWriter, more_urls: Array, more_terms: Array
 ) -> tuple[dict[str, Any], CutNumbers]:
-    """Write the pages of a cut as a corpus of its own; return the facts about it and how it numbers what it knows.
+    """Write the pages of a cut as a corpus of its own; return (facts about it, its numbering).
 
     It knows all addresses of its range, those that its pages link to, the other names of its own, and `more_urls`; all terms of
     its pages, and `more_terms`. Links count that stand on its own pages.
@@ -111,7 +100,7 @@ def _starts(offsets: Array) -> npt.NDArray[np.int64]:
 
 
 def _page_slice(offsets: Array, cut: Cut) -> slice:
-    """Return what belongs to the pages of a cut in an array that `offsets` divides among pages."""
+    """Return the slice of an array that belongs to the pages of a cut, given each page's `offsets`."""
     return slice(int(offsets[cut.first_page]), int(offsets[cut.last_page]))
 
 
@@ -149,7 +138,7 @@ def _batches(corpus: Corpus, cut: Cut) -> list[tuple[int, int]]:
 
 
 def _write_terms(corpus: Corpus, cut: Cut, more: Array, writer: KinWriter) -> npt.NDArray[np.int64]:
-    """Write the terms of a cut, ranked by how often its pages say them, then by word; return their numbers."""
+    """Write the terms of a cut, the most frequent first, then by word; return their numbers."""
     counts = np.zeros(len(corpus.terms), dtype=np.int64)
     for first, last in _batches(corpus, cut):
         counts += np.bincount(_read_words(corpus, first, last), minlength=len(counts))
@@ -182,7 +171,7 @@ def _write_streams(corpus: Corpus, cut: Cut, terms: Array, writer: KinWriter) ->
 
 
 def _write_anchors(corpus: Corpus, cut: Cut, urls: Array, url_count: int, writer: KinWriter) -> tuple[int, int]:
-    """Write the anchors of a cut's pages, and those that lead to each address; return how many anchors and links there are."""
+    """Write the anchors of a cut by page and by target; return (the number of anchors, the number of links)."""
     part = _page_slice(corpus.pages.anchors, cut)
     kin = corpus.kin
     targets = writer.create("anchor.target", smallest_uint(url_count))
@@ -204,7 +193,7 @@ _DIVIDED = {
 
 
 def _write_page_columns(corpus: Corpus, cut: Cut, urls: Array, writer: KinWriter) -> int:
-    """Write all else that is known of pages; return how many hosts they have."""
+    """Write the remaining columns of pages; return the number of hosts."""
     kin, pages = corpus.kin, slice(cut.first_page, cut.last_page)
     for name, arrays in _DIVIDED.items():
         offsets = np.asarray(kin[name][cut.first_page : cut.last_page + 1], dtype=np.int64)
@@ -225,7 +214,7 @@ def _write_page_columns(corpus: Corpus, cut: Cut, urls: Array, writer: KinWriter
 
 
 def _write_records(corpus: Corpus, pages: slice, writer: KinWriter) -> None:
-    """Write where the records of pages stand, with the archives that have some."""
+    """Write where the pages' records stand, and the names of the archives that hold them."""
     kin = corpus.kin
     used, of_page = np.unique(np.asarray(kin["record.archive"][pages]), return_inverse=True)
     put_strings(writer, "archive", gather_pieces(kin["archive.bytes"], _starts(kin["archive.offsets"]), used))

@@ -1,4 +1,4 @@
-"""Which word shows a bag word: the most common one of all that stand behind it, in a collection or over all its shards."""
+"""Choose the word to display for each bag word: the most common of its forms, in a collection or all its shards."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -14,7 +14,7 @@ from pagekin.store import Array, RaggedBytes, pack_strings
 
 
 class WordCounts(NamedTuple):
-    """Words as pages say them, and how often, in the order of the hashes of their bag words, then of their bytes."""
+    """Words with their counts, sorted by the hash of their bag word, then by bytes."""
 
     hashes: npt.NDArray[np.uint64]
     words: npt.NDArray[np.uint8]
@@ -22,8 +22,8 @@ class WordCounts(NamedTuple):
     counts: npt.NDArray[np.int64]
 
 
-class ShownWords(NamedTuple):
-    """For each bag word the word that shows it, in the order of the bag words' hashes."""
+class DisplayWords(NamedTuple):
+    """The word to display for each bag word, sorted by the bag words' hashes."""
 
     hashes: npt.NDArray[np.uint64]
     words: npt.NDArray[np.uint8]
@@ -31,7 +31,7 @@ class ShownWords(NamedTuple):
 
 
 def count_words(corpus: Corpus, words: Vocabulary) -> WordCounts:
-    """Return how often the pages of a corpus say the words behind each bag word."""
+    """Count the occurrences in a corpus of the words behind each bag word."""
     counts = np.asarray(corpus.term_table.count).astype(np.int64)
     by_bytes = np.asarray(corpus.term_table.order, np.int64)
     said = by_bytes[(words.stem_of[by_bytes] >= 0) & (counts[by_bytes] > 0)]
@@ -42,7 +42,7 @@ def count_words(corpus: Corpus, words: Vocabulary) -> WordCounts:
 
 
 def divide_words(counted: WordCounts, count: int) -> list[WordCounts]:
-    """Divide counts into so many ranges of hashes."""
+    """Divide counts into this many ranges of hashes."""
     cuts = cut_sorted(counted.hashes, count).tolist()
     parts = []
     for low, high in pairwise(cuts):
@@ -52,8 +52,8 @@ def divide_words(counted: WordCounts, count: int) -> list[WordCounts]:
     return parts
 
 
-def choose_shown(parts: Iterable[WordCounts]) -> dict[int, bytes]:
-    """Return the most common word behind each hash, over all shards; of several the least by its bytes."""
+def choose_display_words(parts: Iterable[WordCounts]) -> dict[int, bytes]:
+    """Return the most common word behind each hash over all shards; of equally common ones, the least by bytes."""
     sums: dict[tuple[int, bytes], int] = {}
     for part in parts:
         names = RaggedBytes(part.words, part.offsets)
@@ -66,6 +66,6 @@ def choose_shown(parts: Iterable[WordCounts]) -> dict[int, bytes]:
     return {number: word for number, (_count, word) in best.items()}
 
 
-def select_shown(shown: dict[int, bytes], hashes: Array) -> ShownWords:
-    """Return the words that show some bag words, given by their hashes, which rise."""
-    return ShownWords(hashes, *pack_strings([shown[number] for number in hashes.tolist()]))
+def select_display_words(shown: dict[int, bytes], hashes: Array) -> DisplayWords:
+    """Return the display words of some bag words, given by sorted hashes."""
+    return DisplayWords(hashes, *pack_strings([shown[number] for number in hashes.tolist()]))

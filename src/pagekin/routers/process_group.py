@@ -25,7 +25,7 @@ _PAUSE, _LONGEST_PAUSE = 0.5, 60.0
 
 
 @dataclass
-class _One:
+class _Child:
     """A process, and its messages."""
 
     process: BaseProcess
@@ -39,21 +39,21 @@ def _to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)  # noqa: T201  # no one else tells
 
 
-class Others:
+class ProcessGroup:
     """Processes that each run `target(tell, *call)` and report ("line", text) or ("ready", nodes, ill nodes)."""
 
     def __init__(
         self, target: Callable[..., None], calls: Sequence[tuple[Any, ...]], tell: Callable[[str], None] = _to_stderr
     ) -> None:
         self._target, self._calls, self._tell = target, calls, tell
-        self._running: list[_One] = []
+        self._running: list[_Child] = []
         self._over = threading.Event()
         self._watcher: threading.Thread | None = None
         self.count = self.ill = 0
         """Nodes that they run, and those of them that cannot answer yet."""
 
     def __enter__(self) -> Self:
-        self._running = [self._started(call) for call in self._calls]
+        self._running = [self._start(call) for call in self._calls]
         return self
 
     def __exit__(self, *_error: object) -> None:
@@ -65,7 +65,7 @@ class Others:
         for one in self._running:
             one.process.join(5)
 
-    def _started(self, call: tuple[Any, ...]) -> _One:
+    def _start(self, call: tuple[Any, ...]) -> _Child:
         """Start a process beside this one. Ctrl-C reaches this one alone, also while the other starts."""
         context = multiprocessing.get_context("spawn")
         messages, report = context.Pipe(duplex=False)
@@ -76,7 +76,7 @@ class Others:
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         report.close()
-        return _One(made, messages)
+        return _Child(made, messages)
 
     def until_ready(self) -> None:
         """Wait until all processes listen; raise ServiceError with the reason if one of them cannot."""
@@ -93,7 +93,7 @@ class Others:
                 elif kind == "ended":
                     raise ServiceError(f"a process ended before it was ready (exit code {one.process.exitcode})")
 
-    def _next(self, one: _One) -> tuple[Any, ...]:
+    def _next(self, one: _Child) -> tuple[Any, ...]:
         """Return the next message of a process; pass messages for people on."""
         try:
             found: tuple[Any, ...] = one.messages.recv()
@@ -118,20 +118,20 @@ class Others:
                 if self._is_dead(one) and not self._over.is_set():
                     why = one.failed or f"exit code {one.process.exitcode}"
                     self._tell(f"a process has died ({why}); starting another")
-                    self._running[place] = self._started(self._calls[place])
+                    self._running[place] = self._start(self._calls[place])
                     pause, last = min(2 * pause, _LONGEST_PAUSE), time.monotonic()
             if time.monotonic() - last > 2 * _LONGEST_PAUSE:
                 pause = _PAUSE
 
     @staticmethod
-    def _is_dead(one: _One) -> bool:
+    def _is_dead(one: _Child) -> bool:
         """Return whether a process is to be replaced."""
         if one.process.is_alive():
             return False
         one.ended = one.ended or time.monotonic()
         return one.process.exitcode != 0 or time.monotonic() - one.ended > _GRACE
 
-    def _listen_to(self, one: _One) -> None:
+    def _listen_to(self, one: _Child) -> None:
         """Take the messages that a process has sent by now."""
         while not one.messages.closed and one.messages.poll():
             kind, *what = self._next(one)

@@ -1,4 +1,4 @@
-"""Cut bags: write the documents of a range of addresses as the bags of a shard, weighed as in the whole."""
+"""Cut bags: write the documents of a range of addresses as the bags of a shard, with the weights of the whole."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.bags import Bags
+from pagekin.bags import Bags, LinkColumns
 from pagekin.bags.copies import SKETCH_PLACES, copy_sketches
-from pagekin.bags.graph import LinkColumns
-from pagekin.hypertext import Cut, CutNumbers, PageColumns
+from pagekin.hypertext import Cut, PageColumns
 from pagekin.store import Array, Kin, KinWriter, batch_ranges, smallest_uint
+
+from .corpus import CutNumbers
 
 _STEP = 1 << 22
 _WHOLE = ("bags", "own_pages", "own_words")
@@ -21,7 +22,7 @@ _SHARED_FACTS = ("digest", "nmdf", "not_citing", "site_rule", "strategy", "windo
 
 @dataclass(frozen=True)
 class BagCut:
-    """The documents of a cut, and the terms of their bags."""
+    """The documents of a cut, and the terms in their bags."""
 
     first: int
     last: int
@@ -37,7 +38,7 @@ class BagCut:
 
 
 def find_bag_cut(kin: Kin, cut: Cut) -> BagCut:
-    """Return the documents of a cut, and what their bags hold."""
+    """Return the documents of a cut, and the terms in their bags."""
     bags, facts = Bags(kin), kin.facts["index"]
     first, last = np.searchsorted(bags.urls, [cut.first_url, cut.last_url]).tolist()
     entries = slice(int(bags.offsets[first]), int(bags.offsets[last]))
@@ -120,7 +121,7 @@ def _cut_links(kin: Kin, documents: slice, writer: KinWriter) -> dict[str, int]:
 
 
 def _cut_epoch(kin: Kin, facts: Mapping[str, Any], urls: Array, writer: KinWriter) -> dict[str, Any]:
-    """Write what a shard knows of its epoch, which is that of the whole; return its identity and the arrays' lengths."""
+    """Write a shard's part of the whole's epoch; return its identity and the arrays' lengths."""
     lengths = {}
     for name in ("factor", "furniture", "navigation", "lists"):
         values = np.asarray(kin[f"epoch.{name}"])
