@@ -22,7 +22,7 @@ from pagekin.store import Kin, KinWriter, open_kin
 from .figure11 import inverted_lists, process_query
 from .webs import Array, list_arrays, plainly, signature_index
 
-generated = settings(derandomize=True, database=None, deadline=None, max_examples=150)
+generated = settings(derandomize=True, database=None, deadline=None, max_examples=80)
 ALPHAS = (0.0, 0.05, 0.15, 0.3, 0.5, 0.8, 0.99, 1.0)
 COUNTS = (None, 0, 1, 2, 3, 10, 1_000)
 
