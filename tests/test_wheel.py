@@ -7,6 +7,7 @@ import sysconfig
 import tarfile
 import zipfile
 from importlib.metadata import version
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,11 @@ def test_a_compiled_wheel_is_for_this_interpreter_and_pins_the_compiler(wheel: P
     assert wheel.name.endswith(f"-{tag}-{tag}-{platform}.whl")
     with zipfile.ZipFile(wheel) as archive:
         metadata = next(archive.read(name).decode() for name in archive.namelist() if name.endswith("METADATA"))
+        files = set(archive.namelist())
     assert f"Requires-Dist: numba=={version('numba')}\n" in metadata
+    modules = {name for name in files if name.endswith(".py")}
+    assert len(modules) > 200
+    assert {cache_from_source(name) for name in modules} <= files
 
 
 @pytest.fixture(scope="module")
@@ -100,4 +105,4 @@ def test_the_sources_and_the_wheel_for_every_machine_hold_no_compiled_code(tmp_p
     with zipfile.ZipFile(wheel) as archive:
         files = set(archive.namelist())
     assert "pagekin/store/kernel_list.txt" in files
-    assert not [name for name in files | sources if name.endswith(".kernel")]
+    assert not [name for name in files | sources if name.endswith((".kernel", ".pyc"))]
