@@ -43,11 +43,11 @@ broader term matches 1.5 times as many documents as the question; one that does 
 whatever they are about (*external*, *resources*) are not given.
 
 Queries of the table are titles of central pages that 20 pages or more match, as `python benchmarks/refinement.py school.kin
-webkb.kin python.kin git.kin --queries 30` takes them. All terms leave five documents, and all narrower ones are narrower: the rules see to
-both. Documents are those that `pagekin suggest QUERY` gives: the share in the topic of the best hit, and in the group of topics
-around it. *Before*, no document was suggested that held the question's words, so that for a common word, such as *computer*,
-only pages with little to do with it were left (*Albert Einstein*, *BBC*); *now* the first 30 hits are left out.
-The rules were made while looking at the first three collections; Git's manual was only judged.
+webkb.kin python.kin git.kin --queries 30` takes them. All terms leave five documents, and all narrower ones are narrower:
+the rules see to both. Documents are those that `pagekin suggest QUERY` gives: the share in the topic of the best hit, and in
+the group of topics around it. *Before*, no document was suggested that held the question's words, so that for a common word,
+such as *computer*, only pages with little to do with it were left (*Albert Einstein*, *BBC*); *now* the first 30 hits are
+left out. The rules were made while looking at the first three collections; Git's manual was only judged.
 
 | collection | queries without narrower terms, before | now | documents inside, before | now | near, before | now |
 |---|---:|---:|---:|---:|---:|---:|
