@@ -1,7 +1,7 @@
 """Scale: made-up webs of growing size, built whole, and ten million bags: time, memory, disk, and the speed of questions.
 
-    python benchmarks/scale.py webs FOLDER --addresses 100000,1000000 [--without clusters,text]
-    python benchmarks/scale.py bags FOLDER --documents 10000000 [--terms 50]
+    python benchmarks/scale.py webs FOLDER --addresses 100000,1000000 [--without clusters,text] [--memory 1G]
+    python benchmarks/scale.py bags FOLDER --documents 10000000 [--terms 50] [--memory 1G]
 
 `webs` writes each web to FOLDER (benchmarks/web_generator.py), builds it, and asks for related pages of 500 of its pages. `bags`
 makes bags alone, by Zipf's law within topics, and signs, inverts and asks them: what a question costs does not depend on the
@@ -30,7 +30,7 @@ from pagekin.engines import build_collection
 from pagekin.hypertext import Corpus, ReadPlan
 from pagekin.similarity import DEPTH, LIST_ENTRIES, RankingOptions, RelatedIndex, SignatureIndex, make_index
 from pagekin.similarity.exact import ExactSimilarity
-from pagekin.store import KinWriter, open_kin, smallest_uint
+from pagekin.store import KinWriter, MemoryBudget, open_kin, parse_size, smallest_uint
 from web_generator import MadeWeb, WebFigures
 
 Ask = Callable[[int], Any]
@@ -108,7 +108,7 @@ def questions_header() -> None:
     row("---", *["---:"] * 4)
 
 
-def build_webs(folder: Path, sizes: list[int], without: set[str]) -> None:
+def build_webs(folder: Path, sizes: list[int], without: set[str], memory: MemoryBudget) -> None:
     """Build made-up webs of these numbers of addresses, and ask them."""
     row("addresses", "pages", "stage", "processor seconds", "microseconds per address", "peak memory, MB")
     row("---:", "---:", "---", "---:", "---:", "---:")
@@ -123,7 +123,7 @@ def build_webs(folder: Path, sizes: list[int], without: set[str]) -> None:
             fresh.replace(archive)
         with Meter() as meter:
             report = build_collection(
-                ReadPlan([str(archive)], out, workers=2, replace=True), Strategy(), meter.tell,
+                ReadPlan([str(archive)], out, workers=2, replace=True, memory=memory), Strategy(), meter.tell,
                 None if "clusters" in without else ClusterSettings(), text="text" not in without,
             )  # fmt: skip
         addresses, pages = report.facts["urls"], report.facts["pages"]
@@ -197,12 +197,12 @@ def make_some_bags(out: Path, documents: int, terms: int) -> None:
         writer.commit({"index": {"bags": documents}})
 
 
-def ask_bags(folder: Path, documents: int, terms: int) -> None:
+def ask_bags(folder: Path, documents: int, terms: int, memory: MemoryBudget) -> None:
     """Sign, invert and ask so many made-up bags."""
     bags_only, out = folder / f"bags-{documents}.kin", folder / f"index-{documents}.kin"
     make_some_bags(bags_only, documents, terms)
     strategy = Strategy()
-    with Meter() as meter, KinWriter(out, "benchmark") as writer:
+    with Meter() as meter, KinWriter(out, "benchmark", memory) as writer:
         kin = open_kin(bags_only)
         make_index(kin, strategy, writer, meter.tell, threads=2)
         writer.commit({})
@@ -248,14 +248,19 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=10_000_000)
     parser.add_argument("--terms", type=int, default=50)
     parser.add_argument("--without", default="", help="clusters, text, or both")
+    parser.add_argument("--memory", help="what a build may take; as much as it likes without")
     options = parser.parse_args()
+    memory = MemoryBudget(parse_size(options.memory) if options.memory else 0)
     options.folder.mkdir(parents=True, exist_ok=True)
     if options.what == "webs":
         build_webs(
-            options.folder, [int(size) for size in options.addresses.split(",")], set(options.without.split(","))
+            options.folder,
+            [int(size) for size in options.addresses.split(",")],
+            set(options.without.split(",")),
+            memory,
         )
     else:
-        ask_bags(options.folder, options.documents, options.terms)
+        ask_bags(options.folder, options.documents, options.terms, memory)
 
 
 if __name__ == "__main__":
