@@ -1,6 +1,6 @@
 """Read bags: the weighted terms of every URL of a collection."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import IntFlag
 from functools import cache, cached_property
 from typing import Any
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pagekin.bags.copies import EMPTY_PLACE, copy_sketches
 from pagekin.hypertext import Corpus, PageColumns
-from pagekin.store import Array, Kin, rank
+from pagekin.store import Array, Kin, ReadAhead, rank
 
 BAG_ARRAYS = ("bag.", "bagterm.", "copy.", "epoch.", "link.")
 """How the names of the arrays begin that `make_bags` writes."""
@@ -96,6 +96,11 @@ class Bags:
         """Return the document of a URL number, or -1 if it has no bag."""
         place = rank(self.urls, url)
         return place if place < len(self.urls) and int(self.urls[place]) == url else -1
+
+    def read_ahead(self, ahead: ReadAhead, documents: Array, arrays: Sequence[Array]) -> None:
+        """Ask the system for the entries of some documents in arrays that have one for each entry of a bag."""
+        ahead.ask([self.offsets], documents, documents + 2)
+        ahead.ask(arrays, self.offsets[documents], self.offsets[documents + 1])
 
     def span(self, document: int) -> slice:
         """Return the slice of `terms` and `weights` that holds a document's bag."""

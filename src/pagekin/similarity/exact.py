@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Bags
-from pagekin.store import Array, batch_ranges
+from pagekin.store import Array, ReadAhead, batch_ranges
 
 _BLOCK = 1 << 22
 
@@ -33,6 +33,7 @@ class ExactSimilarity:
     def __init__(self, bags: Bags, compiled: bool = False) -> None:
         self._bags = bags
         self._compiled = compiled
+        self._ahead = ReadAhead()
 
     @cached_property
     def _table(self) -> npt.NDArray[np.float32]:
@@ -41,6 +42,8 @@ class ExactSimilarity:
 
     def jaccard(self, terms: Array, weights: Array, total: float, documents: Array) -> npt.NDArray[np.float64]:
         """Return the Jaccard similarity of a bag to each document; `total` is the sum of its weights, unknown terms' too."""
+        if self._ahead.is_due():
+            self._bags.read_ahead(self._ahead, documents, [self._bags.terms, self._bags.weights])
         if self._compiled:
             return self._overlaps(terms, weights, total, documents)
         similarities = np.zeros(len(documents))

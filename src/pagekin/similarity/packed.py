@@ -18,13 +18,13 @@ A value that only one document has leads from no document to another. In large c
 positions (`keeps_single`), where pages from outside still find the document: see `LEAVES_OUT_FROM`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Array, Kin, KinError
+from pagekin.store import Array, Kin, KinError, ReadAhead
 
 SCRAMBLE = np.uint32(0x9E3779B1)
 """2^32 divided by the golden ratio, and odd."""
@@ -116,6 +116,7 @@ class PackedLists:
     positions: npt.NDArray[np.int64]
     documents: int
     compiled: bool = False
+    ahead: ReadAhead = field(default_factory=ReadAhead)
 
     @classmethod
     def of(cls, kin: Kin, documents: int, compiled: bool = False) -> "PackedLists":
@@ -143,6 +144,8 @@ class PackedLists:
     def find(self, signature: Array) -> FoundLists:
         """Return the lists of a signature's values, position by position."""
         found = FoundLists(*np.zeros((3, len(signature)), np.int64))
+        if self.ahead.is_due():
+            self._read_ahead(signature)
         if self.compiled:
             from pagekin.similarity._kernels.lists import find_lists
 
@@ -159,9 +162,8 @@ class PackedLists:
         rest_bits = 32 - self.bucket_bits
         head_bits = rest_bits + LENGTH_BITS
         keys = keys_of(signature).astype(np.int64)
-        place = np.arange(len(keys)) * ((1 << self.bucket_bits) + 1) + (keys >> rest_bits)
         base = self.positions[:-1]
-        at, end = ((base + self.starts[place + more].astype(np.int64)) * 8 for more in (0, 1))
+        at, end = self._buckets(self._places(signature))
         filled = np.flatnonzero(end > at)
         at, end = at[filled], end[filled]
         counts = self._bits(at, COUNT_BITS)
@@ -196,6 +198,24 @@ class PackedLists:
         found.places[far] = found.widths_at[far] + _runs_of(found.lengths[far]) * WIDTH_BITS
         return found
 
+    def _places(self, signature: Array) -> npt.NDArray[np.int64]:
+        """Return where among `starts` the bucket of each of a signature's values stands."""
+        each = (1 << self.bucket_bits) + 1
+        return np.arange(len(signature)) * each + (keys_of(signature).astype(np.int64) >> (32 - self.bucket_bits))
+
+    def _buckets(self, places: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the bits at which the buckets at some places among `starts`, one for each position, begin and end."""
+        base = self.positions[:-1]
+        at, end = ((base + self.starts[places + more].astype(np.int64)) * 8 for more in (0, 1))
+        return at, end
+
+    def _read_ahead(self, signature: Array) -> None:
+        """Ask the system for the buckets of a signature's values."""
+        places = self._places(signature)
+        self.ahead.ask([self.starts], places, places + 2)
+        at, end = self._buckets(places)
+        self.ahead.ask([self.words], at >> 6, (end >> 6) + 2)
+
     def _run_sizes(self, lengths: Array, widths_at: Array, runs: Array) -> tuple[Array, Array, Array]:
         """Return (list, width, bits) of all runs of some lists that have so many runs each."""
         if int(runs.sum()) > len(self.words) * 64:
@@ -210,6 +230,9 @@ class PackedLists:
         total = int(lists.lengths.sum())
         if total > len(self.words) * 64 * self.documents:
             raise IndexError("there are no such lists")
+        if self.ahead.is_due():
+            most = lists.lengths * self.document_bits  # gaps between documents take fewer bits than documents do
+            self.ahead.ask([self.words], lists.widths_at >> 6, (lists.places + most) // 64 + 2)
         if self.compiled:
             from pagekin.similarity._kernels.lists import read_lists
 

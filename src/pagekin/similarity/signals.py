@@ -15,7 +15,7 @@ from pagekin.bags import Bags, Origin, Signals, link_shares, link_weights
 from pagekin.similarity.answers import Query
 from pagekin.similarity.exact import ExactSimilarity, slots_for
 from pagekin.similarity.links import DocumentLinks
-from pagekin.store import Array, Numbering, batch_ranges
+from pagekin.store import Array, Numbering, ReadAhead, batch_ranges
 
 SIGNALS = tuple(one.name for one in fields(Signals))
 """The names of the signals, in the order in which their values stand."""
@@ -132,6 +132,7 @@ class BagReader:
     def __init__(self, bags: Bags, compiled: bool = False) -> None:
         self._bags, self._compiled = bags, compiled
         self.exact = ExactSimilarity(bags, compiled)
+        self._ahead = ReadAhead()
 
     def idf(self, terms: Array) -> npt.NDArray[np.float32]:
         """Return how rare each of some terms is."""
@@ -151,6 +152,10 @@ class BagReader:
     def compare_words(self, terms: Array, rows: Array, documents: Array) -> npt.NDArray[np.float64]:
         """Return (cosine, containment, title) of each document, given the query's terms and their rows of the table."""
         out = np.zeros((len(documents), 3))
+        if self._ahead.is_due():
+            bags = self._bags
+            bags.read_ahead(self._ahead, documents, [bags.terms, bags.weights, bags.counts, bags.flags])
+            self._ahead.ask([bags.own_df], 0, len(bags.own_df))
         if self._compiled:
             self._run_kernel(terms, rows, documents, out)
             return np.minimum(out, 1.0)

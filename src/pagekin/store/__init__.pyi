@@ -36,6 +36,7 @@ from .memory import (
 )
 from .numbering import Numbering
 from .ragged import RaggedBytes, pack_strings, union_strings
+from .read_ahead import ReadAhead
 from .records import Names, divide_names, join_names, pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
@@ -72,6 +73,7 @@ __all__ = [
     "Numbering",
     "Progress",
     "RaggedBytes",
+    "ReadAhead",
     "Storage",
     "StorageError",
     "TooLittleMemoryError",
