@@ -22,7 +22,7 @@ from growth import row
 from meter import Meter, Spent, processor_seconds
 from pagekin.bags import Strategy
 from pagekin.clusters import choose_clusters
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.store import MemoryBudget, parse_size
 
@@ -56,7 +56,9 @@ def main() -> None:
         plan = ReadPlan([str(path) for path in sites], out, workers=options.workers, base_urls=bases, memory=memory)
         clusters = None if options.no_clusters else choose_clusters(settings=options.cluster_set)
         started, used = time.perf_counter(), processor_seconds(os.getpid())
-        built = build_collection(plan, Strategy(), meter.tell, clusters, text=not options.no_text, note=print)
+        built = build_collection(
+            plan, BuildRecipe(Strategy(), clusters, text=not options.no_text), meter.tell, note=print
+        )
         whole = Spent(time.perf_counter() - started, processor_seconds(os.getpid()) - used)
     pages, html = built.facts["pages"], built.facts["html_bytes"]
     tree = built.facts["trees"][0] if clusters else {}

@@ -21,7 +21,7 @@ import numpy as np
 from growth import PAPER_BYTES, row
 from meter import Meter
 from pagekin.bags import choose_strategy
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 
 PAGES, COMPRESSED = 45e6, 100e9
@@ -46,7 +46,7 @@ def measure(source: Path, workers: int) -> Measured:
     """Build a source, and say what it took."""
     with tempfile.TemporaryDirectory() as scratch, Meter() as meter:
         plan = ReadPlan([str(source)], Path(scratch) / "job.kin", workers=workers)
-        report = build_collection(plan, choose_strategy("haveliwala2002"), meter.tell)
+        report = build_collection(plan, BuildRecipe(choose_strategy("haveliwala2002")), meter.tell)
     groups: dict[str, int] = {}
     for name, size in report.bytes_on_disk.items():
         group = {"signature": "H", "list": "I", "bag": "bags", "bagterm": "bags"}.get(name.partition(".")[0], "corpus")

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from doc_collections import fetch, unpack
 from pagekin.bags import Strategy
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import Corpus, ReadPlan
 from pagekin.similarity import RelatedIndex
 from pagekin.store import open_kin
@@ -73,7 +73,7 @@ def main() -> None:
     out.mkdir(parents=True, exist_ok=True)
     root = unpack(fetch(PACKAGE, out), out) / "usr/share/doc/python3.11/html"
     kin = out / "python-as-published.kin"
-    build_collection(ReadPlan([str(root)], kin, base_url=BASE), Strategy())
+    build_collection(ReadPlan([str(root)], kin, base_url=BASE), BuildRecipe(Strategy()))
     index = RelatedIndex(Corpus(open_kin(kin)), compiled=True)
     chapter_of = chapters(root)
     pages = [page for page in chapter_of if index.corpus.url_number(BASE + page) >= 0]

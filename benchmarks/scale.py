@@ -26,7 +26,7 @@ from growth import row
 from meter import Meter
 from pagekin.bags import Bags, Strategy, mix64
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import Corpus, ReadPlan
 from pagekin.similarity import DEPTH, LIST_ENTRIES, RankingOptions, RelatedIndex, SignatureIndex, make_index
 from pagekin.similarity.exact import ExactSimilarity
@@ -122,10 +122,11 @@ def build_webs(folder: Path, sizes: list[int], without: set[str], memory: Memory
                 stream.writelines(MadeWeb(size, WebFigures()).records())
             fresh.replace(archive)
         with Meter() as meter:
+            clusters = None if "clusters" in without else ClusterSettings()
+            recipe = BuildRecipe(Strategy(), clusters, text="text" not in without)
             report = build_collection(
-                ReadPlan([str(archive)], out, workers=2, replace=True, memory=memory), Strategy(), meter.tell,
-                None if "clusters" in without else ClusterSettings(), text="text" not in without,
-            )  # fmt: skip
+                ReadPlan([str(archive)], out, workers=2, replace=True, memory=memory), recipe, meter.tell
+            )
         addresses, pages = report.facts["urls"], report.facts["pages"]
         for stage, spent in meter.stages.items():
             row(

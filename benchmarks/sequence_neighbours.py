@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from doc_collections import fetch, unpack
 from pagekin.bags import choose_strategy
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import Corpus, ReadPlan
 from pagekin.similarity import RankingOptions, RelatedIndex
 from pagekin.store import open_kin
@@ -99,7 +99,7 @@ def main() -> None:
     for name in given.sets.split(","):
         package, folder = SETS[name]
         root, kin = unpack(fetch(package, cache), cache) / folder, given.out / f"{name}-as-published.kin"
-        build_collection(ReadPlan([str(root)], kin, base_url=BASE), choose_strategy("default"))
+        build_collection(ReadPlan([str(root)], kin, base_url=BASE), BuildRecipe(choose_strategy("default")))
         index, after = RelatedIndex(Corpus(open_kin(kin)), compiled=True), next_pages(root)
         known = [url for url in index.urls if index.captured(np.array([index.document(url)]))[0]]
         pages = sorted({*after} & {*after.values()} & {*known})

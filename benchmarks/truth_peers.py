@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 import pagekin
 from pagekin.bags import choose_strategy
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.evaluation.vectors import VectorStore
 from pagekin.hypertext import Corpus, ReadPlan
 from pagekin.similarity import RankingOptions, RelatedError, RelatedIndex, Wish
@@ -60,7 +60,7 @@ def collection(site: Site, preset: str, means: Means) -> Path:
         chosen = SETS[site.name]
         sources = [str(means.data / chosen.archive) if chosen.archive else str(site.folder / "site")]
         plan = ReadPlan(sources, path, base_url="" if chosen.archive else chosen.base)
-        build_collection(plan, choose_strategy(preset))
+        build_collection(plan, BuildRecipe(choose_strategy(preset)))
         note.write_text(site.digest + sources_digest())
     return path
 

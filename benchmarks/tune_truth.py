@@ -27,7 +27,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from doc_collections import fetch, unpack
 from pagekin.bags import Signals, choose_strategy
 from pagekin.clusters import load_directory
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.errors import PagekinError
 from pagekin.evaluation import SignalTuning, tune_kin, tune_see_also
 from pagekin.evaluation.served import SignalScores, shares
@@ -51,7 +51,7 @@ def published(name: str, out: Path, cache: Path) -> Path | None:
         return None
     if not path.exists():
         source = unpack(fetch(chosen.package, cache), cache) / chosen.root
-        build_collection(ReadPlan([str(source)], path, base_url=chosen.base), choose_strategy("default"))
+        build_collection(ReadPlan([str(source)], path, base_url=chosen.base), BuildRecipe(choose_strategy("default")))
     return path
 
 

@@ -17,6 +17,7 @@ from meter import processor_seconds
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import (
+    BuildRecipe,
     build_collection,
     compact_collection,
     compare_first,
@@ -42,7 +43,9 @@ def main() -> None:
     clusters = None if options.no_clusters else ClusterSettings()
 
     def build(sources: list[Path], out: Path, keep: bool) -> None:
-        build_collection(ReadPlan(list(map(str, sources)), out, keep=keep), Strategy(), clusters=clusters, text=True)
+        build_collection(
+            ReadPlan(list(map(str, sources)), out, keep=keep), BuildRecipe(Strategy(), clusters, text=True)
+        )
 
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -13,7 +13,7 @@ from hypothesis import settings
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import Limits, Page, plan_units, read_unit
 
@@ -81,7 +81,7 @@ def demo_kin(made_once: MakeOnce) -> Path:
 
     def build(folder: Path) -> None:
         plan = ReadPlan(["demo"], folder / "demo.kin", workers=1)
-        build_collection(plan, Strategy(), clusters=ClusterSettings(), text=True)
+        build_collection(plan, BuildRecipe(Strategy(), ClusterSettings(), text=True))
 
     return made_once("demo", build) / "demo.kin"
 
@@ -95,7 +95,9 @@ def school_folder(made_once: MakeOnce, data: Path) -> Path:
             archive.extractall(folder, filter="data")
         (site,) = folder.rglob("site")
         (site.parent / "directory.tsv").rename(folder / "directory.tsv")
-        build_collection(ReadPlan([str(site)], folder / "school.kin", base_url="http://schools.example/"), Strategy())
+        build_collection(
+            ReadPlan([str(site)], folder / "school.kin", base_url="http://schools.example/"), BuildRecipe(Strategy())
+        )
 
     return made_once("school", build)
 

@@ -15,7 +15,7 @@ import pytest
 from pagekin import __version__
 from pagekin.bags import ReplacedColumns, Strategy, settings_table
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import build_collection, cluster_collection
+from pagekin.engines import BuildRecipe, build_collection, cluster_collection
 from pagekin.hypertext import HiddenColumns, ReadPlan
 from pagekin.sources import DAMAGE_REASONS, Limits
 from pagekin.store import open_kin
@@ -131,7 +131,7 @@ def test_every_array_of_a_collection_is_documented(tmp_path: Path) -> None:
     (site / "other.html").write_text("<title>The Nile</title><p>Back to <a href=/>rivers</a>.")
     (site / "haus.html").write_text("<html lang=de><title>Haus</title><p>Ein Haus und viele Häuser.", encoding="utf-8")
     plan = ReadPlan([str(site)], tmp_path / "site.kin", parser="strict", base_url="http://site.example/")
-    build_collection(plan, Strategy(), text=True)
+    build_collection(plan, BuildRecipe(Strategy(), text=True))
     cluster_collection(plan.out, ClusterSettings())
     rows = table_rows(document("docs/format.md"))
     kin = open_kin(plan.out)

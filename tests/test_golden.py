@@ -19,7 +19,7 @@ import pytest
 
 from pagekin.bags import preset_strategy
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import build_collection, cluster_collection
+from pagekin.engines import BuildRecipe, build_collection, cluster_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.store import open_kin
 
@@ -74,7 +74,7 @@ def golden_kins(demo_kin: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
             return demo_kin
         path = folder / f"{name}.kin"
         if not path.exists() and name == "haveliwala2002":
-            build_collection(ReadPlan(["demo"], path, workers=1), preset_strategy(name), clusters=ClusterSettings())
+            build_collection(ReadPlan(["demo"], path, workers=1), BuildRecipe(preset_strategy(name), ClusterSettings()))
         elif not path.exists():
             shutil.copytree(demo_kin, path)
             cluster_collection(path, ClusterSettings(method=name))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
@@ -23,7 +23,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_does_not() -> None:
 def test_a_made_web_has_the_figures_that_were_asked_for(tmp_path: Path) -> None:
     archive, wanted = tmp_path / "web.warc", WebFigures(words=150, links=8, copies=0.2)
     archive.write_bytes(b"".join(MadeWeb(3_000, wanted).records()))
-    build_collection(ReadPlan([str(archive)], tmp_path / "web.kin"), Strategy())
+    build_collection(ReadPlan([str(archive)], tmp_path / "web.kin"), BuildRecipe(Strategy()))
     found = measure(tmp_path / "web.kin")
     assert found.captured == pytest.approx(1 / 3, abs=0.05)
     assert 0.1 < found.copies < 0.25

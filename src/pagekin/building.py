@@ -7,7 +7,7 @@ from typing import Any
 
 from pagekin.bags import Strategy, choose_strategy
 from pagekin.clusters import choose_clusters
-from pagekin.engines import build_collection, build_shards
+from pagekin.engines import BuildRecipe, build_here
 from pagekin.hypertext import ReadPlan, canonical_url, default_workers
 from pagekin.sources import Limits, SourceError, parse_limits
 from pagekin.store import MemoryBudget, Progress, no_progress, parse_size
@@ -53,10 +53,7 @@ def build(
     chosen = strategy if isinstance(strategy, Strategy) else choose_strategy(preset, os.fspath(strategy))
     chosen = chosen.with_settings(dict(settings or {}))
     wanted = choose_clusters(clusters_preset, (), **dict(cluster_settings or {})) if clusters else None
-    if shards > 1:
-        build_shards(plan, shards, chosen, progress, wanted, text)
-    else:
-        build_collection(plan, chosen, progress, wanted, text)
+    build_here(plan, plan.out, shards, BuildRecipe(chosen, wanted, text), progress)
 
 
 def _address(url: str) -> str:

@@ -15,7 +15,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from pagekin.bags import Strategy
 from pagekin.cli.app import app, load_verbs
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import Corpus, ReadPlan, canonical_url, read_sources
 from tests.sources.test_provenance import index_by_warcio
 
@@ -25,7 +25,9 @@ ARCHIVES = ("webrecorder+pywb-iana.warc.gz", "archivesunleashed+aut-example.arc.
 @pytest.fixture(scope="module")
 def kin(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("records") / "crawl.kin"
-    build_collection(ReadPlan([str(data / "warc" / name) for name in ARCHIVES], out), Strategy(), text=True)
+    build_collection(
+        ReadPlan([str(data / "warc" / name) for name in ARCHIVES], out), BuildRecipe(Strategy(), text=True)
+    )
     return out
 
 

@@ -17,7 +17,7 @@ from pagekin.collection import (
     without_own_words,
 )
 from pagekin.collection.refinement import AddedTerms
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.text import tokens
 from tests.bags.webs import record
@@ -50,7 +50,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Collection:
     folder = tmp_path_factory.mktemp("refined")
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in web().items()))
     plan = ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1)
-    build_collection(plan, Strategy(), clusters=ClusterSettings(), text=True)
+    build_collection(plan, BuildRecipe(Strategy(), ClusterSettings(), text=True))
     return Collection("web", folder / "web.kin")
 
 
@@ -182,6 +182,6 @@ def test_terms_that_are_no_broader_are_collocated_and_furniture_is_nothing() -> 
 def test_a_collection_without_search_still_suggests(tmp_path: Path) -> None:
     (tmp_path / "web.warc").write_bytes(b"".join(record(url, html) for url, html in web().items()))
     plan = ReadPlan([str(tmp_path / "web.warc")], tmp_path / "web.kin", parser="strict", workers=1)
-    build_collection(plan, Strategy(), clusters=ClusterSettings(), text=False)
+    build_collection(plan, BuildRecipe(Strategy(), ClusterSettings(), text=False))
     terms = Collection("web", tmp_path / "web.kin").refine(RefineRequest(query="star"))
     assert terms.known == 8

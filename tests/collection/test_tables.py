@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from pagekin.bags import Strategy
 from pagekin.cli.app import app, load_verbs
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 
 PAGES = {
@@ -27,7 +27,7 @@ def kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, html in PAGES.items():
         (folder / name).write_text(html)
     plan = ReadPlan([str(folder)], folder.with_suffix(".kin"), parser="strict", base_url="https://www.trees.example/")
-    build_collection(plan, Strategy())
+    build_collection(plan, BuildRecipe(Strategy()))
     return plan.out
 
 

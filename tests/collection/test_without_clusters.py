@@ -6,7 +6,7 @@ import pytest
 
 import pagekin
 from pagekin.bags import Strategy
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.index import PageIndex
 from pagekin.store import KinError
@@ -19,7 +19,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PageIndex]:
     folder = tmp_path_factory.mktemp("bare")
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in web().items()))
     build_collection(
-        ReadPlan([str(folder / "web.warc")], folder / "bare.kin", workers=1), Strategy(), clusters=None, text=True
+        ReadPlan([str(folder / "web.warc")], folder / "bare.kin", workers=1), BuildRecipe(Strategy(), None, text=True)
     )
     with pagekin.open(folder / "bare.kin") as opened:
         yield opened

@@ -9,7 +9,7 @@ import zstandard
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import BuildReport, UpdateReport, build_collection, update_collection
+from pagekin.engines import BuildRecipe, BuildReport, UpdateReport, build_collection, update_collection
 from pagekin.hypertext import Corpus, OptOuts, ReadPlan, open_corpora
 from pagekin.hypertext.part import PAGE_ROW, blob_sizes
 from pagekin.store import KEPT
@@ -30,7 +30,9 @@ def not_found(url: str, date: str) -> bytes:
 def build(sources: Sequence[str], out: Path, *, whole: bool = False, **options: Any) -> BuildReport:
     """Build a collection that keeps its parts; with clusters, label and search if it is `whole`."""
     plan = ReadPlan(list(sources), out, **{"parser": "strict", "keep": True, **options})
-    return build_collection(plan, Strategy(), clusters=ClusterSettings(max_clusters=4) if whole else None, text=whole)
+    return build_collection(
+        plan, BuildRecipe(Strategy(), ClusterSettings(max_clusters=4) if whole else None, text=whole)
+    )
 
 
 def update(out: Path, *sources: str, remove: Sequence[str] = (), **options: Any) -> UpdateReport:

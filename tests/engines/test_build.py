@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from pagekin.bags import Strategy, StrategyError, choose_strategy
-from pagekin.engines import BuildReport, build_collection, index_collection
+from pagekin.engines import BuildRecipe, BuildReport, build_collection, index_collection
 from pagekin.hypertext import Corpus, ReadPlan, check_corpus, read_sources
 from pagekin.similarity import RelatedIndex, check_index
 from pagekin.sources import demo_pages
@@ -50,7 +50,7 @@ def sea(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def build(sources: list[str], out: Path, strategy: Strategy | None = None, **options: Any) -> BuildReport:
-    return build_collection(ReadPlan(sources, out, parser="strict", **options), strategy or Strategy())
+    return build_collection(ReadPlan(sources, out, parser="strict", **options), BuildRecipe(strategy or Strategy()))
 
 
 def files(path: Path) -> dict[str, Any]:
@@ -222,9 +222,9 @@ def test_a_build_that_was_killed_after_reading_reads_nothing_again(archives: lis
             if stage == last:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        assert in_child(lambda kill=kill: build_collection(plan, Strategy(), kill)) == -signal.SIGKILL  # type: ignore[misc]
+        assert in_child(lambda kill=kill: build_collection(plan, BuildRecipe(Strategy()), kill)) == -signal.SIGKILL  # type: ignore[misc]
     notes: list[str] = []
-    report = build_collection(plan, Strategy(), note=notes.append)
+    report = build_collection(plan, BuildRecipe(Strategy()), note=notes.append)
     assert notes == ["continuing: 3 of 3 pieces were already read"]
     assert report.read is not None
     assert report.read.reading == 0
@@ -238,13 +238,13 @@ def test_a_second_build_is_told_who_builds_and_the_first_comes_to_its_end(sea: P
     script = (
         "import sys\n"
         "from pagekin.bags import Strategy\n"
-        "from pagekin.engines import build_collection\n"
+        "from pagekin.engines import BuildRecipe, build_collection\n"
         "from pagekin.hypertext.read import ReadPlan\n"
         "def wait(stage, share):\n"
         "    if stage == 'signing':\n"
         "        print('half way', flush=True)\n"
         "        sys.stdin.readline()\n"
-        "build_collection(ReadPlan([sys.argv[1]], sys.argv[2], parser='strict'), Strategy(), wait)\n"
+        "build_collection(ReadPlan([sys.argv[1]], sys.argv[2], parser='strict'), BuildRecipe(Strategy()), wait)\n"
     )
     command = [sys.executable, "-c", script, str(sea), str(kin)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:

@@ -8,7 +8,7 @@ import pytest
 
 from pagekin.bags import Strategy
 from pagekin.cli.app import fill_template
-from pagekin.engines import costs, divide_costs, usual_costs
+from pagekin.engines import BuildRecipe, costs, divide_costs, usual_costs
 from pagekin.engines.costs import Trial, _carry_on, take_sample
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import Unit
@@ -56,11 +56,11 @@ def test_what_is_small_is_built_once_and_its_plan_says_so(tmp_path: Path, monkey
     for page in range(3):
         (tmp_path / f"{page}.html").write_text("<p>page")
     plan = ReadPlan([str(tmp_path)], tmp_path / "out.kin", base_url="http://a.test/")
-    told = costs.estimate_costs(plan, Strategy(), None, True)
+    told = costs.estimate_costs(plan, BuildRecipe(Strategy(), text=True))
     assert len(tried) == 1
     assert (told.pages, told.was_tried, told.is_guess) == (3, True, False)
     assert "by building everything" in fill_template("plan", costs=told, out="x.kin")
-    many = costs.estimate_costs(plan, Strategy(), None, True, pages=10**6)
+    many = costs.estimate_costs(plan, BuildRecipe(Strategy(), text=True), pages=10**6)
     assert (many.was_tried, many.is_guess) == (False, True)
     assert "this is a guess" in fill_template("plan", costs=many, out="x.kin")
 

@@ -13,6 +13,7 @@ import pagekin.errors
 from pagekin.bags import Strategy
 from pagekin.collection import Collection
 from pagekin.engines import (
+    BuildRecipe,
     UpdateReport,
     build_collection,
     check_delta,
@@ -93,7 +94,7 @@ def test_random_updates_answer_as_all_made_anew_under_one_epoch(seed: int, tmp_p
 
 def build_to_search(sources: list[str], out: Path, **options: Any) -> None:
     """Build a collection that can be searched, without clusters: updates that make it anew may find other documents."""
-    build_collection(ReadPlan(sources, out, parser="strict", keep=True, **options), Strategy(), text=True)
+    build_collection(ReadPlan(sources, out, parser="strict", keep=True, **options), BuildRecipe(Strategy(), text=True))
 
 
 def compare_related(kin: Path, oracle: Path) -> None:

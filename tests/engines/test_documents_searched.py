@@ -9,7 +9,7 @@ import pytest
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings, read_trees
 from pagekin.collection import ReloadingCollection, SearchRequest
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.labels import term_key
 from pagekin.text import form_of
@@ -23,7 +23,7 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> ReloadingCollection:
     write_site(folder / "site")
     plan = ReadPlan([str(folder / "site")], folder / "site.kin", base_url=BASE_URL, parser="strict", workers=1)
     # By words alone, so that the pages of some papers lie in several sub-clusters.
-    build_collection(plan, Strategy(), clusters=ClusterSettings("hypursuit1996", 29, "terms"), text=True)
+    build_collection(plan, BuildRecipe(Strategy(), ClusterSettings("hypursuit1996", 29, "terms"), text=True))
     return ReloadingCollection("papers", plan.out)
 
 

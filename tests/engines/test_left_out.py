@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from pagekin.bags import Strategy
 from pagekin.cli.app import app, load_verbs
-from pagekin.engines import build_collection, update_collection
+from pagekin.engines import BuildRecipe, build_collection, update_collection
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
 from pagekin.sources.http import forbids_indexing
 from tests.engines.living import files_of, page_urls
@@ -96,13 +96,13 @@ def test_a_host_keeps_the_addresses_of_least_hash(tmp_path: Path) -> None:
     least = set(sorted(urls, key=lambda url: hashlib.blake2b(url.encode(), digest_size=8).digest())[:5])
     outs = [tmp_path / f"{number}.kin" for number in range(3)]
     for out, sources in zip(outs, ([some, more], [more, some]), strict=False):
-        build_collection(ReadPlan(sources, out, "strict", max_per_host=5), Strategy())
+        build_collection(ReadPlan(sources, out, "strict", max_per_host=5), BuildRecipe(Strategy()))
         assert page_urls(out) == least
     facts = Corpus.open(outs[0]).facts
     assert facts["skipped"]["over the limit of its host"] == 24 - len(least) - _twice(least, urls)
     assert files_of(outs[0]) == files_of(outs[1])
     # An update with the second archive leaves what a build of both leaves.
-    build_collection(ReadPlan([some], outs[2], "strict", keep=True, max_per_host=5), Strategy())
+    build_collection(ReadPlan([some], outs[2], "strict", keep=True, max_per_host=5), BuildRecipe(Strategy()))
     update_collection(outs[2], [more])
     assert page_urls(outs[2]) == least
     read_sources(ReadPlan([some], tmp_path / "free.kin", "strict"))

@@ -9,7 +9,7 @@ import pytest
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import build_collection, index_collection, needs
+from pagekin.engines import BuildRecipe, build_collection, index_collection, needs
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import demo_pages
 from pagekin.store import DiskFullError, MemoryBudget, TooLittleMemoryError, can_be_resumed, open_kin
@@ -29,7 +29,7 @@ def no_least(monkeypatch: pytest.MonkeyPatch) -> None:
 def build(source: str, out: Path, memory: MemoryBudget, **more: Any) -> dict[str, Any]:
     clusters = ClusterSettings(max_clusters=8)
     plan = ReadPlan([source], out, memory=memory)
-    build_collection(plan, Strategy(), clusters=clusters, text=True, **more)
+    build_collection(plan, BuildRecipe(Strategy(), clusters, text=True), **more)
     return dict(open_kin(out).manifest["files"])
 
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import pagekin
 from pagekin.bags import Strategy
 from pagekin.cli.app import app, load_verbs
-from pagekin.engines import build_collection, build_shards, update_collection
+from pagekin.engines import BuildRecipe, build_collection, build_shards, update_collection
 from pagekin.hypertext import Corpus, OptOuts, ReadPlan, open_corpora, read_sources
 from pagekin.sources import RecordPlace
 from pagekin.store import KinError, KinWriter, open_kin
@@ -58,9 +58,9 @@ def test_real_archives_are_named_in_shards_updates_and_tables(data: Path, tmp_pa
     }
     whole, shards, updated = (tmp_path / f"{name}.kin" for name in ("whole", "shards", "updated"))
     plan = ReadPlan([str(source) for source in sources], whole, workers=1)
-    build_collection(plan, Strategy())
-    build_shards(ReadPlan(plan.sources, shards, workers=1), 2, Strategy())
-    build_collection(ReadPlan(plan.sources[:1], updated, workers=1, keep=True), Strategy())
+    build_collection(plan, BuildRecipe(Strategy()))
+    build_shards(ReadPlan(plan.sources, shards, workers=1), 2, BuildRecipe(Strategy()))
+    build_collection(ReadPlan(plan.sources[:1], updated, workers=1, keep=True), BuildRecipe(Strategy()))
     update_collection(updated, plan.sources[1:])
     places = places_in(whole)
     assert {place.archive for place in places.values()} == {source.name for source in sources}
@@ -89,7 +89,7 @@ def test_real_archives_are_named_in_shards_updates_and_tables(data: Path, tmp_pa
 def test_a_collection_of_an_earlier_version_opens_and_says_how_to_renew_it(tmp_path: Path) -> None:
     path = tmp_path / "old.kin"
     plan = ReadPlan([str(write_archive(tmp_path / "a.warc.gz", range(3)))], path, "strict")
-    build_collection(plan, Strategy())
+    build_collection(plan, BuildRecipe(Strategy()))
     kin = open_kin(path)
     with KinWriter(path, "test") as writer:
         files = kin.manifest["files"].items()

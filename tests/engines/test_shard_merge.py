@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.engines import build_shards
+from pagekin.engines import BuildRecipe, build_shards
 from pagekin.hypertext import (
     ChosenPages,
     Corpus,
@@ -191,7 +191,7 @@ def test_long_chains_and_cycles_and_claims_that_nobody_believes(seed: int, tmp_p
 
 def test_the_shards_of_an_engine_are_these_with_the_terms_of_their_bags(tmp_path: Path) -> None:
     made = check(list(demo_pages()), 5, tmp_path, shards=5)
-    build_shards(ReadPlan(["demo"], tmp_path / "demo.kin"), 5, Strategy())
+    build_shards(ReadPlan(["demo"], tmp_path / "demo.kin"), 5, BuildRecipe(Strategy()))
     for mine, theirs in zip(made.folders, shard_folders(open_kin(tmp_path / "demo.kin")), strict=True):
         corpus, expected = Corpus(open_kin(mine)), Corpus(open_kin(theirs))
         with KinWriter(tmp_path / "wide.kin", "test") as writer:

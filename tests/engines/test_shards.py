@@ -12,6 +12,7 @@ import pytest
 from pagekin.bags import Bags, Strategy
 from pagekin.clusters import DOCUMENTS_TREE, ClusterSettings, read_trees
 from pagekin.engines import (
+    BuildRecipe,
     ShardError,
     build_collection,
     build_shards,
@@ -129,7 +130,7 @@ def test_links_of_other_shards_call_pages_by_their_words(demo_kin: Path, shards:
 def test_no_composite_document_is_cut(tmp_path: Path) -> None:
     write_site(tmp_path / "site")
     plan = ReadPlan([str(tmp_path / "site")], tmp_path / "site.kin", base_url=BASE_URL, workers=1)
-    build_collection(plan, Strategy(), clusters=ClusterSettings())
+    build_collection(plan, BuildRecipe(Strategy(), ClusterSettings()))
     tree = next(tree for tree in read_trees(open_kin(plan.out)) if tree.name == DOCUMENTS_TREE)
     assert len(tree.children[0]) > SHARD_COUNT
     shard_collection(plan.out, SHARD_COUNT, tmp_path / "shards.kin")
@@ -163,7 +164,7 @@ def arrays(kin: Kin) -> dict[str, Any]:
 
 def test_building_in_shards_gives_the_bytes_of_cutting(demo_kin: Path, tmp_path: Path) -> None:
     plan = ReadPlan(["demo"], tmp_path / "built.kin", workers=1)
-    build_shards(plan, 3, Strategy(), clusters=ClusterSettings(), text=True)
+    build_shards(plan, 3, BuildRecipe(Strategy(), ClusterSettings(), text=True))
     shard_collection(demo_kin, 3, tmp_path / "cut.kin")
     built, cut = open_kin(plan.out), open_kin(tmp_path / "cut.kin")
     assert arrays(built) == arrays(cut)
@@ -200,7 +201,7 @@ def test_a_build_in_shards_that_was_stopped_goes_on_without_merging_again(
             raise StoppedError
 
     with pytest.raises(StoppedError):
-        build_shards(plan, 3, Strategy(), stop, text=True)
+        build_shards(plan, 3, BuildRecipe(Strategy(), text=True), stop)
     assert not (plan.out / "manifest.json").exists()
 
     def never(*_arguments: object) -> None:
@@ -208,9 +209,9 @@ def test_a_build_in_shards_that_was_stopped_goes_on_without_merging_again(
 
     with monkeypatch.context() as patched:
         patched.setattr(local_shards, "merge_in_shards", never)
-        build_shards(plan, 3, Strategy(), text=True)
+        build_shards(plan, 3, BuildRecipe(Strategy(), text=True))
     whole = tmp_path / "whole.kin"
-    build_collection(ReadPlan(plan.sources, whole, workers=1), Strategy(), text=True)
+    build_collection(ReadPlan(plan.sources, whole, workers=1), BuildRecipe(Strategy(), text=True))
     shard_collection(whole, 3, tmp_path / "cut.kin")
     assert arrays(open_kin(plan.out)) == arrays(open_kin(tmp_path / "cut.kin"))
     assert not (plan.out / ".resume").exists()
@@ -220,7 +221,7 @@ def test_a_build_in_shards_never_merges_the_whole_and_keeps_to_its_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan = write_small_site(tmp_path)
-    build_shards(plan, 3, Strategy(), text=True)
+    build_shards(plan, 3, BuildRecipe(Strategy(), text=True))
 
     def never(*_arguments: object) -> None:
         raise AssertionError("the corpus is merged in one piece")
@@ -229,14 +230,14 @@ def test_a_build_in_shards_never_merges_the_whole_and_keeps_to_its_memory(
     monkeypatch.setattr(needs, "LEAST_MEMORY", 0)
     monkeypatch.setattr(needs, "MEMORY_SHARE", 0)
     little = ReadPlan(plan.sources, tmp_path / "little.kin", workers=1, memory=MemoryBudget(1 << 20))
-    build_shards(little, 3, Strategy(), text=True)
+    build_shards(little, 3, BuildRecipe(Strategy(), text=True))
     assert arrays(open_kin(little.out)) == arrays(open_kin(plan.out))
 
 
 def test_a_collection_in_one_piece_takes_the_place_of_shards_and_leaves_nothing_of_them(tmp_path: Path) -> None:
     plan = ReadPlan(["demo"], tmp_path / "demo.kin", workers=1)
-    build_shards(plan, 2, Strategy())
-    build_collection(plan, Strategy())
+    build_shards(plan, 2, BuildRecipe(Strategy()))
+    build_collection(plan, BuildRecipe(Strategy()))
     assert SHARDS not in open_kin(plan.out).facts
     assert not list(plan.out.glob("shard-*"))
 
@@ -246,10 +247,10 @@ def test_other_sources_are_refused_before_anything_is_read(tmp_path: Path) -> No
     page.parent.mkdir()
     page.write_text("<title>Tides</title><p>The tide goes out.")
     out = tmp_path / "site.kin"
-    build_collection(ReadPlan([str(page.parent)], out, workers=1), Strategy())
+    build_collection(ReadPlan([str(page.parent)], out, workers=1), BuildRecipe(Strategy()))
     before = json.loads((out / "manifest.json").read_text())
     with pytest.raises(KinError, match="other sources"):
-        build_shards(ReadPlan(["demo"], out, workers=1), 2, Strategy())
+        build_shards(ReadPlan(["demo"], out, workers=1), 2, BuildRecipe(Strategy()))
     assert json.loads((out / "manifest.json").read_text()) == before
 
 
@@ -260,7 +261,7 @@ def test_more_shards_than_pages_are_refused(tmp_path: Path) -> None:
         (site / f"{name}.html").write_text(f"<title>{name}</title><p>The tide of {name} comes twice a day.")
     out = tmp_path / "site.kin"
     with pytest.raises(ShardError, match="2 pages cannot be divided into 3 shards; at most 2 are possible"):
-        build_shards(ReadPlan([str(site)], out, workers=1), 3, Strategy())
+        build_shards(ReadPlan([str(site)], out, workers=1), 3, BuildRecipe(Strategy()))
     assert not (out / "manifest.json").exists()
 
 

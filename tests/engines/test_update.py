@@ -13,6 +13,7 @@ import pytest
 from pagekin.bags import Strategy, choose_strategy
 from pagekin.clusters import ClusterSettings, KeptNames, read_trees, write_names
 from pagekin.engines import (
+    BuildRecipe,
     build_collection,
     build_shards,
     cluster_collection,
@@ -164,7 +165,7 @@ def test_compact_gives_clusters_search_and_label_of_a_build_with_the_same_strate
     compact_collection(kin)
     assert list(check_files(kin)) == []
     plan = ReadPlan([second, first], fresh, parser="strict")
-    build_collection(plan, strategy, clusters=clusters, text=True, names=names)
+    build_collection(plan, BuildRecipe(strategy, clusters=clusters, text=True, names=names))
     assert open_kin(fresh).facts["trees"][0]["names"] == names.digest
     assert files_of(kin) == files_of(fresh)
     term = AddedTerm("text", "ornithology", "operator")
@@ -194,18 +195,18 @@ def test_a_folder_of_shards_is_updated_like_one_collection(tmp_path: Path) -> No
     first = archive(tmp_path, "sea.warc", (record(url, html, OLD) for url, html in PAGES.items()))
     kin, fresh = tmp_path / "shards.kin", tmp_path / "fresh" / "shards.kin"
     plan = ReadPlan([first], kin, parser="strict", keep=True, opt_outs=OptOuts.of([KRILL]))
-    build_shards(plan, 2, Strategy())
+    build_shards(plan, 2, BuildRecipe(Strategy()))
     report = update(kin, more(tmp_path))
     assert (report.pages.added, report.pages.changed, report.pages.removed) == (1, 1, 1)
     assert list(check_files(kin)) == []
     assert len(read_keeping(kin).parts) == 2
-    build_shards(replace(plan, sources=[str(tmp_path / "more.warc"), first], out=fresh), 2, Strategy())
+    build_shards(replace(plan, sources=[str(tmp_path / "more.warc"), first], out=fresh), 2, BuildRecipe(Strategy()))
     shards = sorted(shard.name for shard in kin.glob("shard-*.kin"))
     assert len(shards) == 2
     assert files_of(kin) == files_of(fresh)
     assert all(files_of(kin / shard) == files_of(fresh / shard) for shard in shards)
     assert [place for shard in shards for place in places_of(kin / shard, KRILL)] == []
-    build_shards(replace(plan, keep=False, opt_outs=OptOuts(), replace=True), 2, Strategy())
+    build_shards(replace(plan, keep=False, opt_outs=OptOuts(), replace=True), 2, BuildRecipe(Strategy()))
     assert [place for shard in kin.glob("shard-*.kin") for place in places_of(shard, KRILL)] == []
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings, PageThesaurus, PageTopics, check_trees, read_trees
-from pagekin.engines import build_collection, index_collection
+from pagekin.engines import BuildRecipe, build_collection, index_collection
 from pagekin.hypertext import Corpus, ReadPlan, check_corpus
 from pagekin.labels import check_stored_label, read_label
 from pagekin.similarity import check_index
@@ -23,7 +23,7 @@ PAGES = {page.url: page.html for page in list(demo_pages())[::3]}
 def build(folder: Path, pages: dict[str, Any], workers: int = 1) -> Path:
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages.items()))
     plan = ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=workers)
-    build_collection(plan, Strategy(), clusters=ClusterSettings(max_clusters=8), text=True)
+    build_collection(plan, BuildRecipe(Strategy(), ClusterSettings(max_clusters=8), text=True))
     return plan.out
 
 
@@ -86,7 +86,7 @@ def test_indexing_again_keeps_clusters_label_and_search(tmp_path: Path) -> None:
 def test_indexing_makes_a_collection_searchable_if_it_is_not(tmp_path: Path) -> None:
     (tmp_path / "web.warc").write_bytes(b"".join(record(url, html) for url, html in list(PAGES.items())[:20]))
     plan = ReadPlan([str(tmp_path / "web.warc")], tmp_path / "web.kin", parser="strict", workers=1)
-    build_collection(plan, Strategy())
+    build_collection(plan, BuildRecipe(Strategy()))
     assert "text" not in open_kin(plan.out).facts
     index_collection(plan.out, Strategy(), text=True)
     kin = open_kin(plan.out)

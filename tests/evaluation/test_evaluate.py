@@ -14,11 +14,9 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import pagekin.cli.evaluate as verb
 from pagekin.bags import Strategy, StrategyError, choose_strategy
-from pagekin.cli.app import BAD_INPUT, USAGE, app
 from pagekin.clusters import Directory, DirectoryError, load_directory
 from pagekin.evaluation import (
     REGIONS,
@@ -33,8 +31,8 @@ from pagekin.evaluation import (
 )
 from pagekin.evaluation.compare import compare_bars
 from pagekin.evaluation.experiments import with_sources
-from pagekin.hypertext import Corpus, ReadPlan, read_sources
-from tests.bags.webs import read_web, record
+from pagekin.hypertext import Corpus
+from tests.bags.webs import read_web
 
 from .benches import linked_pages, tree_of
 
@@ -74,12 +72,16 @@ def corpus() -> Corpus:
     return read_web(pages())
 
 
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("table") / "directory.tsv"
+def write_table(file: Path) -> Path:
+    """Write the directory of the pages, with addresses that are not there, in another spelling, or listed too high."""
     rows = [f"{url}\t{url[len(SITE) :].rpartition('/')[0]}\n" for url in pages() if "/lists/" not in url]
     file.write_text("".join(rows) + "https://site.example/lists/0.html\tlists/of/pages\n/gone\ta/b/c\n/high\ta\n")
     return file
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_table(tmp_path_factory.mktemp("table") / "directory.tsv")
 
 
 @pytest.fixture(scope="module")
@@ -464,48 +466,6 @@ def test_by_default_the_presets_are_judged_and_the_strategy_of_the_index(corpus:
     assert list(own_strategies(corpus)) == ["default", "haveliwala2002"]
 
 
-# -- the command --------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("collection")
-    (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages().items()))
-    read_sources(ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1))
-    return folder / "web.kin"
-
-
-def run(*arguments: object) -> Any:
-    return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
-
-
-def test_the_command_prints_a_table_and_writes_a_report(collection: Path, table: Path, tmp_path: Path) -> None:
-    found = run(collection, "--directory", table, "--out", tmp_path / "out", "--workers", 1)
-    assert found.exit_code == 0, found.output
-    assert "30 pages in 5 classes (depth 3, lenient, primary)" in found.output
-    assert "2 listed addresses are not in the collection" in found.output
-    assert "differ by http and https (--loose)" in found.output
-    assert "1 listings are too high" in found.output
-    assert re.search(r"^haveliwala2002 +-?\d\.\d{3} \(", found.output, re.MULTILINE)
-    assert (tmp_path / "out" / "index.html").is_file()
-    assert (tmp_path / "out" / "trec" / "haveliwala2002.run").is_file()
-    assert "nDCG@10    MAP" in found.output
-    intervals = re.search(
-        r"^95 % intervals .*\n(haveliwala2002|default) ((?: +\S+ to \S+){6})", found.output, re.MULTILINE
-    )
-    assert intervals, "of Γ in four regions, nDCG@10 and MAP"
-    assert "30 drawn sources" in found.output
-    assert re.search(r"^.+, less .+ \(paired, 95 %\):$", found.output, re.MULTILINE), (
-        "of two, all measures are compared"
-    )
-
-
-def test_the_command_takes_the_directorys_own_pages(collection: Path, table: Path) -> None:
-    found = run(collection, "--directory", table, "--directory-pages", f"{SITE}lists/", "--no-cache")
-    assert found.exit_code == 0, found.output
-    assert "6 pages are the directory's own: their links do not count, and they are not judged" in found.output
-
-
 def test_baselines_stand_beside_strategies(corpus: Corpus, directory: Directory, tmp_path: Path) -> None:
     found = evaluate_strategies(corpus, directory, {"content": STRATEGIES["content"]}, baselines=["cocitation"])
     strategy, baseline = found.as_dict()["strategies"]
@@ -522,42 +482,3 @@ def test_baselines_without_their_packages_are_counted_and_said(
     verb.print_judgements(missing)
     assert "2 baselines were left out: x needs a package: pip install y; z needs <another>." in capsys.readouterr().out
     assert "z needs &lt;another&gt;" in missing.write(tmp_path, "missing", False).read_text(encoding="utf-8")
-
-
-def test_the_command_prints_json_alone(collection: Path) -> None:
-    found = run(collection, "--directory", "url-path", "--json", "--mode", "strict", "--classes", "all", "--depth", 2)
-    assert found.exit_code == 0, found.output
-    plain = json.loads(found.stdout)
-    assert (plain["directory"]["name"], plain["directory"]["mode"]) == ("url-path", "strict")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "said"),
-    [
-        (["--directory", "nowhere.tsv"], BAD_INPUT, "nowhere.tsv cannot be read"),
-        (["--directory", "breadcrumbs"], BAD_INPUT, "no page of the collection has breadcrumbs"),
-        (["--directory", "url-path", "--mode", "loose"], USAGE, "--mode is one of lenient, strict"),
-        (["--directory", "url-path", "--classes", "one"], USAGE, "--classes is one of"),
-        (["--directory", "url-path", "--figures", "--strategies", "x.toml"], USAGE, "exclude each other"),
-        (["--directory", "url-path", "--strategies", "x.toml"], USAGE, "x.toml cannot be read"),
-        (["--directory", "url-path", "--depth", "1"], USAGE, "depth"),
-        (
-            ["--directory", "url-path", "--directory-pages", "http://x/"],
-            BAD_INPUT,
-            "no page of the collection has a URL",
-        ),
-        ([], USAGE, "directory"),
-    ],
-)
-def test_mistakes_end_with_a_sentence(collection: Path, arguments: list[str], code: int, said: str) -> None:
-    found = run(collection, *arguments)
-    assert found.exit_code == code
-    assert said in found.output
-    assert "Traceback" not in found.output
-
-
-def test_a_report_that_cannot_be_written_is_said_so(collection: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    found = run(collection, "--directory", "url-path", "--out", tmp_path / "file" / "out")
-    assert found.exit_code == BAD_INPUT
-    assert "cannot be written" in found.output

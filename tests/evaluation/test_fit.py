@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from pagekin.bags import LinkColumns, Signals, Strategy, link_weights, load_strategy
 from pagekin.cli.app import USAGE, app
 from pagekin.clusters import Directory, load_directory
-from pagekin.engines import build_collection, index_collection
+from pagekin.engines import BuildRecipe, build_collection, index_collection
 from pagekin.evaluation import (
     LEAST_EFFECT,
     Gain,
@@ -68,7 +68,9 @@ def linked_pages() -> dict[str, str]:
 
 def build(folder: Path, web: Mapping[str, str], strategy: Strategy) -> Path:
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in web.items()))
-    build_collection(ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1), strategy)
+    build_collection(
+        ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1), BuildRecipe(strategy)
+    )
     return folder / "web.kin"
 
 

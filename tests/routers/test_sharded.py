@@ -11,7 +11,7 @@ import pytest
 import pagekin
 from pagekin.bags import Strategy
 from pagekin.collection import Answer, Hit, RelatedRequest, ServiceError
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import Corpus, ReadPlan, shard_folders
 from pagekin.index import PageIndex
 from pagekin.routers import ShardedCollection
@@ -156,7 +156,7 @@ def test_what_was_understood_of_a_page_is_the_same(pair: Pair) -> None:
 
 def test_real_pages_are_found_as_in_one_piece(universities: Path, tmp_path: Path) -> None:
     plan = ReadPlan([str(universities)], tmp_path / "webkb.kin")
-    build_collection(plan, Strategy(), text=True)
+    build_collection(plan, BuildRecipe(Strategy(), text=True))
     shard_collection(plan.out, SHARDS["webkb"], tmp_path / "shards.kin")
     with pagekin.open(plan.out) as one_piece, pagekin.open(tmp_path / "shards.kin") as shards:
         pair = one_piece, shards

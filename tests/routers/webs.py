@@ -16,7 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings, document_of, read_trees
 from pagekin.collection import ReloadingCollection, Service, parse_query
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.net import Guard, parse_allowed
 from pagekin.routers import Place, Router, router_app
@@ -44,7 +44,7 @@ def build_leaf(path: Path, records: Iterable[bytes], clusters: int = 5) -> Path:
     archive = path.with_suffix(".warc")
     archive.write_bytes(b"".join(records))
     plan = ReadPlan([str(archive)], path, workers=1)
-    build_collection(plan, Strategy(), clusters=ClusterSettings(max_clusters=clusters), text=True)
+    build_collection(plan, BuildRecipe(Strategy(), ClusterSettings(max_clusters=clusters), text=True))
     return path
 
 

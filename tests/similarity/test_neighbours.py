@@ -9,7 +9,8 @@ import pytest
 from pagekin.similarity import RankedDocuments, RankingOptions, RelatedIndex, all_neighbours, neighbours
 from pagekin.similarity import related as one_by_one
 
-from .test_related import STONES, WEB, between_web, copies_web
+from .test_related import STONES, WEB
+from .test_related_copies import between_web, copies_web
 from .webs import index_web, plainly
 
 Answers = list[tuple[list[str], list[str], list[tuple[str, ...]], list[float]]]

@@ -6,13 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.bags import EMPTY_PLACE, Strategy, are_copies, choose_strategy
-from pagekin.hypertext import ReadPlan, read_sources
+from pagekin.bags import choose_strategy
 from pagekin.similarity import Answer, RankingOptions, RelatedError, RelatedIndex, related
 from pagekin.similarity.related import margin
 from pagekin.sources import demo_pages
-from pagekin.store import KinError, KinWriter, open_kin
-from tests.bags.webs import moved, record
+from tests.bags.webs import moved
 
 from .webs import index_web, plainly
 
@@ -382,78 +380,6 @@ def test_a_page_that_was_never_read_is_known_by_the_words_of_links_to_it(tmp_pat
     assert {"http://a.example/", "http://b.example/", "http://c.example/"} <= {r.url for r in asked}
 
 
-# -- near-duplicates ------------------------------------------------------------------------------------------------
-
-TEXT = "granite mica quartz feldspar plutonic magma crystal quarry crust continent batholith pluton "
-
-
-def copies_web(count: int) -> dict[str, str]:
-    """A stone's page, `count` copies of another's, and three pages that are less like it."""
-    web = {STONES + "granite": TEXT + "pegmatite aplite"}
-    web |= {f"http://mirror{i:03}.example/": TEXT + "gneiss schist marble" for i in range(count)}
-    return web | {STONES + name: f"granite mica quartz {name} {name}rock" for name in ("basalt", "gabbro", "tuff")}
-
-
-@pytest.mark.parametrize("options", [{}, {"method": "exact"}, {"method": "estimate"}], ids=str)
-@pytest.mark.parametrize("count", [3, 120])
-def test_copies_are_folded_under_the_best_of_them_however_many_there_are(
-    tmp_path: Path, count: int, options: dict[str, bool]
-) -> None:
-    index = index_web(tmp_path, copies_web(count), plainly())
-    found = index.related(STONES + "granite", k=4, **options)  # type: ignore[arg-type]
-    assert found[0].url == "http://mirror000.example/"
-    assert found[0].copies == tuple(f"http://mirror{i:03}.example/" for i in range(1, count))
-    assert sorted(names(found[1:])) == ["basalt", "gabbro", "tuff"]
-    assert all(result.copies == () for result in found[1:])
-    unfolded = index.related(STONES + "granite", k=4, fold=False, **options)  # type: ignore[arg-type]
-    assert [r.url for r in unfolded[:3]] == [f"http://mirror{i:03}.example/" for i in range(3)]
-    assert all(result.copies == () for result in unfolded)
-
-
-def between_web() -> dict[str, str]:
-    """A page whose words stand between those of two others: it is a near-duplicate of both, which are none of each other."""
-    common = [f"stone{a}{b}" for a in "abcd" for b in "abcde"]
-    left, right = ["leftcx", "leftcy"], ["rightcx", "rightcy"]
-    pages = {"asked": common[:10] + left + right, "one": common + left, "other": common + right, "plain": common}
-    return {STONES + name: " ".join(words) for name, words in pages.items()}
-
-
-def test_a_near_duplicate_of_two_results_is_folded_under_the_better_one(tmp_path: Path) -> None:
-    index = index_web(tmp_path, between_web())
-    one, other, plain = index.bags.sketches(np.array([index.document(STONES + n) for n in ("one", "other", "plain")]))
-    assert are_copies(np.array([one, other]), plain).tolist() == [True, True]
-    assert not are_copies(one[None], other)[0]
-    found = index.related(STONES + "asked")
-    assert [(r.url, r.copies) for r in found] == [(STONES + "one", (STONES + "plain",)), (STONES + "other", ())]
-
-
-def test_copies_of_the_page_that_was_asked_about_are_named_apart_and_are_no_results(tmp_path: Path) -> None:
-    index = index_web(tmp_path, copies_web(3), plainly())
-    asked = index.query_of(["http://mirror001.example/"])
-    answer = index.answer(asked)
-    assert answer.copies == ["http://mirror000.example/", "http://mirror002.example/"]
-    assert names(answer.results)[0] == "granite"
-    assert not any("mirror" in result.url for result in answer.results)
-    unfolded = index.answer(asked, RankingOptions(fold=False))
-    assert unfolded.copies == []
-    assert [r.url for r in unfolded.results[:2]] == answer.copies
-    assert unfolded.results[0].similarity == pytest.approx(1)
-
-
-def test_a_mirror_is_told_by_its_words_though_other_pages_link_to_it(demo: RelatedIndex) -> None:
-    answer = demo.answer(demo.query_of(["http://mountains.example/matterhorn.html"]))
-    assert answer.copies == ["http://mirror.example/matterhorn.html"]
-    for result in answer.results:
-        if "mountains.example" in result.url:
-            assert result.url.replace("mountains.example", "mirror.example") in result.copies
-
-
-def test_several_pages_have_no_copies(demo: RelatedIndex) -> None:
-    query = demo.query_of(["http://mountains.example/matterhorn.html", "http://mountains.example/eiger.html"])
-    assert np.all(query.sketch == EMPTY_PLACE)
-    assert demo.answer(query).copies == []
-
-
 # -- looking at some or at all --------------------------------------------------------------------------------------
 
 
@@ -490,60 +416,6 @@ def test_reasons_are_given_on_demand(stones: RelatedIndex) -> None:
     explained = stones.related(STONES + "granite", explain=True)
     assert [term.term for term in explained[1].terms] == ["mica"]
     assert [replace(r, terms=(), citations=(), signals=()) for r in explained] == stones.related(STONES + "granite")
-
-
-# -- opening --------------------------------------------------------------------------------------------------------
-
-
-def test_a_collection_is_opened_by_its_path_and_lists_its_addresses(stones: RelatedIndex) -> None:
-    index = RelatedIndex.open(str(stones.corpus.kin.path))
-    assert len(index) == len(index.urls) == len(WEB)
-    assert list(index.urls) == sorted(WEB)
-    assert index.urls[0] == index.urls[-5] == STONES + "gneiss"
-    assert index.urls[1:3] == [STONES + "granite", STONES + "slate"]
-    assert index.urls[::-2] == sorted(WEB)[::-2]
-    assert STONES + "slate" in index.urls
-    assert STONES + "marble" not in index.urls
-    assert 7 not in index.urls
-    assert index.urls.index(STONES + "slate") == 2
-    for wrong in (5, -6):
-        with pytest.raises(IndexError, match="there are 5 URLs"):
-            index.urls[wrong]
-    assert names(index.related(index.urls[0], k=1)) == ["granite"]
-
-
-def test_a_collection_that_was_only_read_says_how_to_index_it(tmp_path: Path) -> None:
-    (tmp_path / "web.warc").write_bytes(record(STONES, "granite"))
-    read_sources(ReadPlan([str(tmp_path / "web.warc")], tmp_path / "web.kin", workers=1, parser="strict"))
-    with pytest.raises(KinError, match=r"has been read but not indexed.*pagekin index .*web\.kin"):
-        RelatedIndex.open(tmp_path / "web.kin")
-
-
-def test_a_folder_that_is_no_collection_says_how_to_make_one(tmp_path: Path) -> None:
-    with pytest.raises(KinError, match="pagekin build"):
-        RelatedIndex.open(tmp_path / "none.kin")
-
-
-FORGETFUL = {name: value for name, value in Strategy().as_dict().items() if name != "content"}
-
-
-@pytest.mark.parametrize(
-    ("stored", "said"),
-    [
-        ({**Strategy().as_dict(), "moods": {"gloom": 1}}, r"strategy that this Pagekin does not know \(.*moods.*"),
-        ({**FORGETFUL, "content": {"scale": 2.0}}, "earlier Pagekin, whose strategies had other settings"),
-    ],
-)
-def test_an_index_of_a_strategy_from_another_version_says_how_to_make_it_anew(
-    tmp_path: Path, stored: dict[str, object], said: str
-) -> None:
-    kin = index_web(tmp_path, WEB).corpus.kin
-    facts = {**kin.facts, "index": {**kin.facts["index"], "strategy": stored}}
-    with KinWriter(kin.path, "test") as writer:
-        writer.commit(facts, keep=kin.manifest["files"])
-    with pytest.raises(KinError, match=f"{said}.*pagekin index"):
-        RelatedIndex.open(kin.path)
-    assert open_kin(kin.path).facts["pages"] == 5
 
 
 def test_the_heaviest_terms_of_a_bag_are_told_with_their_origin(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Bags, Strategy, choose_strategy
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.similarity import RelatedIndex, SignatureIndex
 from pagekin.similarity.packed import bucket_bits, document_bits, keeps_single, leaves_out_singles
@@ -39,7 +39,7 @@ def index_web(
     archive = folder / "web.warc"
     archive.write_bytes(b"".join([*(record(url, html) for url, html in pages.items()), *others]))
     plan = ReadPlan([str(archive)], folder / "web.kin", parser="strict", workers=1)
-    build_collection(plan, strategy or plainly())
+    build_collection(plan, BuildRecipe(strategy or plainly()))
     return RelatedIndex.open(plan.out)
 
 

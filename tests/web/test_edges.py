@@ -13,7 +13,7 @@ from litestar.testing import TestClient
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.collection import ReloadingCollection
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.routers import Place
 from pagekin.routers.serve import MountedRouters
@@ -52,7 +52,7 @@ def built(path: Path, pages: dict[str, str], clusters: bool = True, text: bool =
     archive = path.with_suffix(".warc")
     archive.write_bytes(b"".join(record(url, html) for url, html in pages.items()))
     plan = ClusterSettings(max_clusters=3) if clusters else None
-    build_collection(ReadPlan([str(archive)], path, workers=1), Strategy(), clusters=plan, text=text)
+    build_collection(ReadPlan([str(archive)], path, workers=1), BuildRecipe(Strategy(), plan, text=text))
     return path
 
 

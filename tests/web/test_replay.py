@@ -8,7 +8,7 @@ from litestar.testing import TestClient
 
 from pagekin.bags import Strategy
 from pagekin.collection import ReloadingCollection
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.routers import Place
 from pagekin.routers.serve import MountedRouters
@@ -33,7 +33,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (folder / "a.warc").write_bytes(b"".join(record(url, html, date=date) for url, html, date in pages))
     plan = ReadPlan([str(folder / "a.warc")], folder / "a.kin", all_captures=True)
-    build_collection(plan, Strategy(), text=True)
+    build_collection(plan, BuildRecipe(Strategy(), text=True))
     return plan.out
 
 

@@ -85,7 +85,8 @@ def _build(out: Path, report_it: bool) -> None:
     say("Building an index of the demo web ...", err=True)
     plan = hypertext.ReadPlan(["demo"], out)
     with progress_bar() as tell:
-        report = engines.build_collection(plan, bags.Strategy(), tell, clusters.ClusterSettings(), text=True)
+        recipe = engines.BuildRecipe(bags.Strategy(), clusters.ClusterSettings(), text=True)
+        report = engines.build_collection(plan, recipe, tell)
     if report_it and report.read is not None:
         print_summary(report.read, out)
         print_index(report, out)

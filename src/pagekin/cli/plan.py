@@ -52,11 +52,11 @@ def plan(
         fail("name the sources (only --engine spark with --pages NUMBER needs none)", USAGE)
     wanted = clusters.ClusterSettings() if with_clusters else None
     if sources:
-        chosen = bags.choose_strategy(preset, "", [])
+        recipe = engines.BuildRecipe(bags.choose_strategy(preset, "", []), wanted, text)
         processes = 1 if engine == "spark" else workers
         read = make_plan(sources, out, base_url, False, False, "fast", processes, None, exclude, memory=memory)
         with progress_bar(as_json) as tell:
-            costs = engines.estimate_costs(read, chosen, wanted, text, tell, round(pages or 0))
+            costs = engines.estimate_costs(read, recipe, tell, round(pages or 0))
     else:
         costs = engines.usual_costs(round(pages or 0))
     if engine == "spark":

@@ -10,9 +10,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pagekin.bags import Strategy
-from pagekin.clusters import ClusterSettings
-from pagekin.engines.local import build_collection
+from pagekin.engines.local import BuildRecipe, build_collection
 from pagekin.engines.needs import free_disk, html_bytes, least_memory, require_memory, source_bytes
 from pagekin.hypertext import CORPUS_ARRAYS, ReadPlan
 from pagekin.sources import SourceError, Unit, plan_units
@@ -80,14 +78,7 @@ class BuildCosts:
         return self.pages > _FAR * self.sample.pages and self.sample.pages < _FEW
 
 
-def estimate_costs(
-    plan: ReadPlan,
-    strategy: Strategy,
-    clusters: ClusterSettings | None,
-    text: bool,
-    progress: Progress = no_progress,
-    pages: int = 0,
-) -> BuildCosts:
+def estimate_costs(plan: ReadPlan, recipe: BuildRecipe, progress: Progress = no_progress, pages: int = 0) -> BuildCosts:
     """Build two samples of the sources in a temporary folder, and extrapolate to all sources.
 
     With `pages` it is carried on to so many pages like these.
@@ -104,7 +95,7 @@ def estimate_costs(
             trials.append(trials[-1])
             continue
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # whose memory is measured
-            trials.append(pool.submit(_try, replace(plan, units=tuple(some)), strategy, clusters, text).result())
+            trials.append(pool.submit(_try, replace(plan, units=tuple(some)), recipe).result())
     progress("trying", 1.0)
     small, large = trials
     if not large.pages:
@@ -164,13 +155,13 @@ def _halvings(step: int) -> list[int]:
     return [*widths, 1]
 
 
-def _try(plan: ReadPlan, strategy: Strategy, clusters: ClusterSettings | None, text: bool) -> Trial:
+def _try(plan: ReadPlan, recipe: BuildRecipe) -> Trial:
     """Build a sample twice: once to load and compile the code, once to measure."""
     with temporary_folder("plan") as folder:
         here = replace(plan, out=folder / "sample.kin")
-        build_collection(replace(here, units=plan.units[:1], workers=1), strategy, clusters=clusters, text=text)
+        build_collection(replace(here, units=plan.units[:1], workers=1), recipe)
         with _Watcher(plan.workers) as watcher:
-            report = build_collection(here, strategy, clusters=clusters, text=text)
+            report = build_collection(here, recipe)
     assert report.read is not None
     return Trial(
         source_bytes=sum(map(source_bytes, plan.units)),

@@ -25,7 +25,7 @@ from pagekin import __version__
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines.division import Census, count_pages, divide, whole_files
-from pagekin.engines.local import Stages, build_collection
+from pagekin.engines.local import BuildRecipe, Stages, build_collection
 from pagekin.errors import PagekinError
 from pagekin.hypertext import DamagedInputError, ReadPlan, WorkerError
 from pagekin.labels import read_label
@@ -266,7 +266,7 @@ def _build(leaf: _Leaf) -> int | str:
     leaf.note.unlink(missing_ok=True)
     plan = ReadPlan([str(leaf.archive)], leaf.kin, workers=1, limits=leaf.limits, replace=True)
     try:
-        report = build_collection(plan, Strategy(), clusters=leaf.clusters, text=True)
+        report = build_collection(plan, BuildRecipe(Strategy(), leaf.clusters, text=True))
     except DamagedInputError as error:
         return str(error)
     except KinError as error:

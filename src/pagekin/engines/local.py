@@ -78,33 +78,6 @@ class BuildReport:
     """Files that a cluster could not read and was allowed to leave out, and why."""
 
 
-def build_collection(
-    plan: ReadPlan,
-    strategy: Strategy,
-    progress: Progress = no_progress,
-    clusters: ClusterSettings | None = None,
-    text: bool = False,
-    names: KeptNames = NO_NAMES,
-    note: Note = no_note,
-) -> BuildReport:
-    """Read and index all sources in one commit: readers see the old collection or the new one.
-
-    With `clusters` pages are put into clusters, which keep their `names`, and the label is made; with `text` they can be
-    searched. A build that was stopped goes on from what it had read, if sources and settings of reading are the same;
-    `note` is told so.
-    """
-    check_strategy(strategy)
-    plan = replace(plan, units=require_room(plan, clusters is not None, text, note))
-    with KinWriter(plan.out, "pagekin build", plan.memory) as writer:
-        before = None
-        with contextlib.suppress(KinError):
-            before = open_kin(plan.out)
-        added = added_terms(before.facts) if before else ()
-        if plan.opt_outs:
-            before = None  # words of its label may come from pages of which nothing is to be left
-        return build_into(writer, plan, BuildRecipe(strategy, clusters, text, names), progress, note, before, added)
-
-
 @dataclass(frozen=True)
 class BuildRecipe:
     """The settings of the stages after reading."""
@@ -115,6 +88,7 @@ class BuildRecipe:
     text: bool = False
     """Whether pages can be searched."""
     names: KeptNames = NO_NAMES
+    """Names that clusters keep."""
 
     @classmethod
     def of(cls, kin: Kin, kept: Mapping[str, Any]) -> "BuildRecipe":
@@ -135,6 +109,30 @@ class BuildRecipe:
 def names_to_keep(names: KeptNames) -> dict[str, Any]:
     """Return the names of topics in the form that is kept for later builds."""
     return {"names": msgspec.to_builtins(names)}
+
+
+def build_collection(
+    plan: ReadPlan, recipe: BuildRecipe, progress: Progress = no_progress, note: Note = no_note
+) -> BuildReport:
+    """Read and index all sources in one commit: readers see the old collection or the new one.
+
+    A build that was stopped goes on from what it had read, if sources and settings of reading are the same; `note` is told so.
+    """
+    plan = check_build(plan, recipe, note)
+    with KinWriter(plan.out, "pagekin build", plan.memory) as writer:
+        before = None
+        with contextlib.suppress(KinError):
+            before = open_kin(plan.out)
+        added = added_terms(before.facts) if before else ()
+        if plan.opt_outs:
+            before = None  # words of its label may come from pages of which nothing is to be left
+        return build_into(writer, plan, recipe, progress, note, before, added)
+
+
+def check_build(plan: ReadPlan, recipe: BuildRecipe, note: Note) -> ReadPlan:
+    """Return a plan with its units; raise an error if nothing could be indexed, or memory or disk would not do."""
+    check_strategy(recipe.strategy)
+    return replace(plan, units=require_room(plan, recipe.clusters is not None, recipe.text, note))
 
 
 def build_into(

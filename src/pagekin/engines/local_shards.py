@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from pagekin import __version__
-from pagekin.bags import Strategy
-from pagekin.clusters import NO_NAMES, ClusterSettings, KeptNames, document_tree
+from pagekin.clusters import document_tree
 from pagekin.engines.corpus_stages import find_cuts
 from pagekin.engines.job_folder import JobFolder
-from pagekin.engines.local import BuildRecipe, BuildReport, Stages, check_strategy, require_pages, thread_count
-from pagekin.engines.needs import require_room
+from pagekin.engines.local import BuildRecipe, BuildReport, Stages, check_build, require_pages, thread_count
 from pagekin.engines.shard_plan import run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
 from pagekin.engines.shards import WHOLE, close_documents, require_count, require_division
@@ -51,25 +49,17 @@ _FINISHED = "finished"
 
 
 def build_shards(
-    plan: ReadPlan,
-    shards: int,
-    strategy: Strategy,
-    progress: Progress = no_progress,
-    clusters: ClusterSettings | None = None,
-    text: bool = False,
-    names: KeptNames = NO_NAMES,
-    note: Note = no_note,
+    plan: ReadPlan, shards: int, recipe: BuildRecipe, progress: Progress = no_progress, note: Note = no_note
 ) -> BuildReport:
     """Build a collection in this many shards, in one commit, as `build_collection` does.
 
     A build that was stopped goes on from the parts that were read, the corpora that were merged and the stages that are done.
     """
-    check_strategy(strategy)
-    plan = replace(plan, units=require_room(plan, clusters is not None, text, note))
+    plan = check_build(plan, recipe, note)
     with KinWriter(plan.out, "pagekin build", plan.memory) as writer:
         if not plan.replace:
             refuse_other_sources(writer.path, plan.units)
-        return build_shards_into(writer, plan, shards, BuildRecipe(strategy, clusters, text, names), progress, note)
+        return build_shards_into(writer, plan, shards, recipe, progress, note)
 
 
 def build_shards_into(

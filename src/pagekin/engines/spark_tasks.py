@@ -259,7 +259,7 @@ def _build(job: Job, records: Sequence[str]) -> dict[str, Any]:
         units, reads = _fetch_parts(job, [json.loads(record) for record in records], folder)
         made = folder / Path(job.out).name  # the label has this name
         plan = replace(job.plan, out=made, units=units, read_elsewhere=reads, workers=_processors(), replace=True)
-        report = build_collection(plan, job.strategy, clusters=job.clusters, text=job.text, names=job.names)
+        report = build_collection(plan, job.recipe)
         assert report.read is not None
         result: dict[str, Any] = {
             "seconds": report.seconds, "bytes_on_disk": report.bytes_on_disk,

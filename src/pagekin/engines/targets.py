@@ -78,5 +78,6 @@ def build_here(
             progress("copying", 1.0)
             return report
     here = replace(plan, out=out)
-    made_by = (recipe.strategy, progress, recipe.clusters, recipe.text, recipe.names, note)
-    return build_shards(here, shards, *made_by) if shards > 1 else build_collection(here, *made_by)
+    if shards > 1:
+        return build_shards(here, shards, recipe, progress, note)
+    return build_collection(here, recipe, progress, note)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pagekin.bags import Strategy
 from pagekin.clusters import choose_clusters
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import Corpus, Note, ReadPlan, default_workers, no_note
 from pagekin.similarity import RelatedIndex
 from pagekin.site.our_files import (
@@ -110,7 +110,7 @@ def publish_archive(plan: ArchivePlan, progress: Progress = no_progress, note: N
         replace=True,
     )  # fmt: skip
     clusters = choose_clusters() if settings.topics or settings.llms else None
-    build_collection(read, Strategy(), progress, clusters, settings.search, note=note)
+    build_collection(read, BuildRecipe(Strategy(), clusters, settings.search), progress, note)
     index = RelatedIndex.open(plan.kin)
     corpus = index.corpora[0]
     pages = ArchivedPages(survey, corpus)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pagekin.bags import Strategy
 from pagekin.clusters import choose_clusters
-from pagekin.engines import build_collection
+from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import Note, ReadPlan, default_workers, no_note
 from pagekin.similarity import RelatedIndex
 from pagekin.site.marking import UNFINISHED, MakeBlock, block_html, count_reasons, mark_files, unmark_files
@@ -69,7 +69,8 @@ def publish_site(plan: SitePlan, progress: Progress = no_progress, note: Note = 
         content=survey.content, replace=True, small_here=not plan.workers,
     )  # fmt: skip
     clusters = choose_clusters() if settings.topics or settings.llms else None
-    facts = build_collection(read, Strategy(), progress, clusters, settings.search, note=note).facts
+    recipe = BuildRecipe(Strategy(), clusters, settings.search)
+    facts = build_collection(read, recipe, progress, note).facts
     index = RelatedIndex.open(plan.kin)
     pages = SitePages(folder, survey, index.corpora[0])
     lists = related_lists(pages, index, settings, min(workers, default_workers()), progress)
