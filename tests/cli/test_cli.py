@@ -300,3 +300,10 @@ def test_a_shell_can_complete_verbs_and_options() -> None:
 
     assert complete("pagekin rel", 1) == ["related"]
     assert "--since" in complete("pagekin search --s", 2)
+
+
+@pytest.mark.parametrize("verb", ["search", "select", "expand", "suggest"])
+def test_the_words_of_a_question_need_no_quotes(demo_kin: Path, verb: str) -> None:
+    quoted, plain = (pagekin(verb, demo_kin, *words, "--json") for words in (["noble gas"], ["noble", "gas"]))
+    assert plain.returncode == 0, plain.stderr
+    assert json.loads(plain.stdout)["results"] == json.loads(quoted.stdout)["results"] != []

@@ -182,7 +182,7 @@ Target = Annotated[
     typer.Argument(metavar="SITE.kin|URL|NET", help="A collection, the address of a service, or a network's folder."),
 ]
 QueryText = Annotated[
-    str, typer.Argument(metavar="QUERY", help='Words, title:word, "a phrase", OR, NOT; all must match.')
+    list[str], typer.Argument(metavar="QUERY...", help="""Words, title:word, '"a phrase"', OR, NOT; all must match.""")
 ]
 Most = Annotated[int, typer.Option("-k", "--limit", min=1, max=10_000, help="Maximum number of results.")]
 PageNumber = Annotated[int, typer.Option("--page", min=1, metavar="N", help="Which page of -k results; 2 is the next.")]

@@ -63,7 +63,7 @@ def search(
     copier = export_tables.open_copier(archives) if warc is not None else None
     with pagekin.open(target) as index:
         answer = index.search(
-            query, limit, (page - 1) * limit, site=site, since=since, until=until, language=language, ask=ask,
+            " ".join(query), limit, (page - 1) * limit, site=site, since=since, until=until, language=language, ask=ask,
             routing=routing, deadline=deadline,  # type: ignore[arg-type]  # checked above
         )  # fmt: skip
         if warc is not None and copier is not None:
@@ -115,7 +115,7 @@ def select(
     """
     with pagekin.open(target) as index:
         answer = index.select(
-            query, _read_results(results), limit=limit, first=(page - 1) * limit, site=site, since=since, until=until,
+            " ".join(query), _read_results(results), limit=limit, first=(page - 1) * limit, site=site, since=since, until=until,
             language=language, deadline=deadline,
         )  # fmt: skip
     print_answer(answer, as_json, page, limit)
@@ -145,7 +145,7 @@ def expand(
     """
     with pagekin.open(target) as index:
         answer = index.expand(
-            query, _read_results(results), limit=limit, first=(page - 1) * limit, each=each, site=site, since=since,
+            " ".join(query), _read_results(results), limit=limit, first=(page - 1) * limit, each=each, site=site, since=since,
             until=until, language=language, deadline=deadline,
         )  # fmt: skip
     print_answer(answer, as_json, page, limit)
@@ -155,8 +155,9 @@ def expand(
 def suggest(
     target: options.Target,
     query: Annotated[
-        str, typer.Argument(metavar="[QUERY]", help="Suggest documents similar to its best hits; or use --from.")
-    ] = "",
+        list[str] | None,
+        typer.Argument(metavar="[QUERY...]", help="Suggest documents similar to its best hits; or use --from."),
+    ] = None,
     results: From = "",
     limit: options.Most = 10,
     preset: Annotated[
@@ -182,7 +183,7 @@ def suggest(
         fail("name a query, or the results so far with --from", USAGE)
     with pagekin.open(target) as index:
         answer = index.suggest(
-            query, _read_results(results) or (), limit=limit, preset=preset, site=site, since=since, until=until,  # type: ignore[arg-type]  # checked above
+            " ".join(query or ()), _read_results(results) or (), limit=limit, preset=preset, site=site, since=since, until=until,  # type: ignore[arg-type]  # checked above
             language=language, deadline=deadline,
         )  # fmt: skip
     print_answer(answer, as_json)
