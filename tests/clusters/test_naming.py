@@ -8,7 +8,7 @@ import pytest
 
 from pagekin.clusters import ClusterSettings, Tree, make_trees, read_trees
 from pagekin.clusters.make import describe_trees
-from pagekin.clusters.names import NOTICES, choose_phrases
+from pagekin.clusters.names import NOTICES, choose_phrases, is_code, prefer_words
 from pagekin.clusters.naming import Candidate
 from pagekin.clusters.sampling import pages_to_name
 from pagekin.clusters.shown import phrases_of_corpus
@@ -217,6 +217,30 @@ def test_a_weak_word_is_lengthened_though_not_all_its_pages_show_more() -> None:
     longer = candidate("data-loss", 0.003, list(range(6)))
     assert choose_phrases([weak, longer], 20)[0] == longer
     assert choose_phrases([candidate("Data", 0.4, list(range(9))), longer], 10)[0].form == "Data"
+
+
+def test_words_are_preferred_to_names_in_code() -> None:
+    assert all(map(is_code, ("ei_x_encode", "xBestIndex", "DROP ROLE", "ssh:connect", "std::any", "open()")))
+    assert not any(
+        map(is_code, ("JavaScript", "libpq", "DNA", "PL/pgSQL", "What's New: Python", "Event Loop", "OpenGL"))
+    )
+    code, roles = candidate("DROP ROLE", 0.14, list(range(13))), candidate("Roles", 0.024, list(range(34)))
+    other = candidate("CREATE ROLE", 0.06, list(range(11)))
+    assert prefer_words([code, other, roles]) == [roles]
+    assert prefer_words([roles, code]) == [roles, code]
+    far, rare = candidate("Roles", 0.02, list(range(34))), candidate("Roles", 0.1, [1, 2])
+    module = candidate("adler32", 0.1, list(range(13)))
+    for worse in (far, rare, module):
+        assert prefer_words([code, worse]) == [code, worse]
+    spoken = candidate("foreign_data_wrapper", 0.2, list(range(7)))
+    found = [
+        spoken,
+        candidate("Custom Scan", 0.12, list(range(4))),
+        candidate("Foreign Data Wrapper Functions", 0.07, [1, 2]),
+    ]
+    assert prefer_words(found)[0].form == "Foreign Data Wrapper"
+    edoc, layout = candidate("EDoc", 0.15, list(range(14))), candidate("edoc_layout", 0.1, list(range(13)))
+    assert choose_phrases([edoc, layout], 20)[0] == edoc
 
 
 def test_pages_of_one_title_have_it_as_their_name() -> None:

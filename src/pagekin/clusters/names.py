@@ -1,5 +1,6 @@
 """Names that people would write: of the product that a topic is about, and of phrases that its pages show."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,6 +57,9 @@ _OWNED = 0.85
 """A topic is a product's if this share of its pages are, and no other product has as many as are listed."""
 _WHOLE = 0.6
 """It has the product's name alone if it holds this share of the product's pages."""
+_NEARLY = 0.15
+"""The share of the score of a name in code that is enough for a phrase of words to be preferred to it."""
+_CODE = re.compile(r"\w_\w|\w:{1,2}\w|\(\)")
 _LISTED = 0.1
 """The least share of a topic's pages that a product has which is named among several."""
 _LIST_COVERS = 0.7
@@ -165,6 +169,8 @@ class TreeNames:
         if words == others:
             return max(title, phrase, key=len)
         is_module = title.islower() and " " not in title
+        if "_" in title and phrase and not is_code(phrase):
+            return ""
         return "" if covered and (is_module or others <= words) else title
 
     def _same_title(self, node: int) -> str:
@@ -192,7 +198,7 @@ class TreeNames:
         """Return the candidates of a node that are more than the name of the product that it belongs to."""
         owner = self.owner[node]
         words = set(tokens(self.shown.products.names[owner])) if owner != NOBODY else set()
-        return [one for one in self.found[node] if not set(tokens(one.form)) <= words]
+        return prefer_words([one for one in self.found[node] if not set(tokens(one.form)) <= words])
 
     def _words(self, node: int) -> str:
         """Return a name of telling words."""
@@ -284,6 +290,32 @@ def distinct(found: Sequence[Candidate]) -> Iterator[Candidate]:
             yield one
 
 
+def is_code(form: str) -> bool:
+    """Return whether a phrase is a name in code or a command, not something that people say: ei_x_encode, xOpen, DROP ROLE."""
+    is_command = " " in form and form.isupper()
+    is_camel = form[:1].islower() and form.isalnum() and any(map(str.isupper, form))
+    return is_command or is_camel or bool(_CODE.search(form))
+
+
+def prefer_words(found: list[Candidate]) -> list[Candidate]:
+    """Return candidates without names in code if the best is one and a phrase of words is nearly as good.
+
+    If another has the words of which the name in code is made, these are the best: Foreign Data Wrapper.
+    """
+    if not found or not is_code(found[0].form):
+        return found
+    words = [one for one in found if not is_code(one.form)]
+    spoken = re.compile(rf"\b{re.escape(found[0].form.replace('_', ' '))}\b", re.IGNORECASE)
+    said = next(filter(None, (spoken.search(one.form) for one in words)), None) if "_" in found[0].form else None
+    if said:
+        return [replace(found[0], form=said.group()), *words]
+    for one in words:
+        is_phrase = (" " in one.form or one.form[0].isupper()) and not any(map(str.isdigit, one.form))
+        if is_phrase and one.score >= _NEARLY * found[0].score and 2 * len(one.pages) >= len(found[0].pages):
+            return [one, *(other for other in words if other is not one)]
+    return found
+
+
 def choose_phrases(found: Sequence[Candidate], size: int) -> list[Candidate]:
     """Return the phrases of a name: the best, and others if it covers few pages: they cover more, and go with it on some."""
     chosen = list(found[:1])
@@ -317,7 +349,11 @@ def _lengthen(short: Candidate, found: Sequence[Candidate]) -> Candidate:
     words = tokens(short.form)
     inside = f" {' '.join(words)} "
     longer = (
-        one for one in found if len(tokens(one.form)) > len(words) and inside in f" {' '.join(tokens(one.form))} "
+        one
+        for one in found
+        if len(tokens(one.form)) > len(words)
+        and inside in f" {' '.join(tokens(one.form))} "
+        and (is_code(short.form) or not is_code(one.form))
     )
     share = _LONGER if len(words) > 1 or short.score >= _WEAK else _LONGER_WORD
     return next((one for one in longer if len(one.pages) >= share * len(short.pages)), short)
