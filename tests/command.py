@@ -27,8 +27,10 @@ SECONDS = 300
 
 
 def pagekin(*arguments: str | Path, **options: Any) -> subprocess.CompletedProcess[str]:
-    """Run the command; `cwd` and `input` reach the waiting process, any other option starts Python anew."""
-    if options.keys() - {"cwd", "input"}:
+    """Run the command; `cwd`, `input` and the width of a terminal reach the waiting process, all else starts Python anew."""
+    environment = dict(options.get("env") or os.environ)
+    changed = {name for name, _value in environment.items() ^ os.environ.items()}
+    if options.keys() - {"cwd", "input", "env"} or changed - {"COLUMNS"}:
         return subprocess.run(
             [sys.executable, "-c", "from pagekin.cli import main; main()", *map(str, arguments)],
             **{"capture_output": True, "text": True, "timeout": SECONDS, "check": False, **options},
@@ -37,8 +39,10 @@ def pagekin(*arguments: str | Path, **options: Any) -> subprocess.CompletedProce
     with tempfile.TemporaryDirectory() as said:
         files = [Path(said, name) for name in ("in", "out", "err")]
         files[0].write_text(options.get("input") or "", encoding="utf-8")
-        request = {"arguments": [*map(str, arguments)], "folder": str(folder), "files": [*map(str, files)]}
-        code = _waiting_process().ask(request)
+        code = _waiting_process().ask({
+            "arguments": [*map(str, arguments)], "folder": str(folder), "files": [*map(str, files)],
+            "environment": {name: environment[name] for name in environment.keys() - {"PYTEST_CURRENT_TEST"}},
+        })  # fmt: skip
         out, err = (file.read_text(encoding="utf-8") for file in files[1:])
     return subprocess.CompletedProcess([*map(str, arguments)], code, out, err)
 
@@ -56,8 +60,7 @@ class _WaitingProcess:
         """Return the exit code of a command."""
         assert self._process.stdin
         assert self._process.stdout
-        environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-        self._process.stdin.write(json.dumps({**request, "environment": environment}) + "\n")
+        self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         return int(self._process.stdout.readline())
 
