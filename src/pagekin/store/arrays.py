@@ -156,14 +156,17 @@ class ArrayFile:
         self._file.flush()
         return _map(self.path, self.dtype, self.length)
 
-    def close(self) -> dict[str, Any]:
-        """Finish the header, bring everything to the disk, and give the file's manifest entry."""
+    def close(self) -> None:
+        """Bring a finished file to the disk, and close it."""
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def finish(self) -> dict[str, Any]:
+        """Write the header, and give the file's manifest entry."""
         header = npy_header(self.dtype, self.length)
         self._file.seek(0)
         self._file.write(header)
         self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
         # The name follows from header and payload: two arrays that differ in type alone never share a file,
         # so that moving a new file into the folder cannot replace one that the old manifest names.
         whole = hashlib.blake2b(header + self._digest.digest(), digest_size=6).hexdigest()

@@ -9,6 +9,7 @@ import socket
 import tempfile
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
@@ -24,6 +25,8 @@ from pagekin.store.memory import NO_LIMIT, MemoryBudget, Workspace
 
 LOCK = ".lock"
 _WORK = ".work-"
+_SYNCED = 8
+"""Files that are brought to the disk at a time."""
 RESUME = ".resume"
 """The folder inside a collection with what a later writer may go on from."""
 _NAME = re.compile(r"[a-z0-9_.]+", re.IGNORECASE)
@@ -191,7 +194,9 @@ class KinWriter:
         """
         files: dict[str, Any] = dict(keep or {})
         for name, array in self._open.items():
-            files[name] = array.close()
+            files[name] = array.finish()
+        with ThreadPoolExecutor(_SYNCED) as pool:  # the disk takes many at once, and about as long as for one
+            list(pool.map(ArrayFile.close, self._open.values()))
         for name, array in self._open.items():
             array.path.replace(self.path / files[name]["file"])
         self._open = {}
