@@ -107,8 +107,8 @@ class BaseReader:
 
     def targets(self, pages: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the targets of meaningful links on some pages."""
-        found = [links.targets[links.uses == LinkUse.COUNTS] for links in self.links(pages)]
-        return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
+        targets = [links.targets[links.uses == LinkUse.COUNTS] for links in self.links(pages)]
+        return np.unique(np.concatenate([np.zeros(0, np.int64), *targets]))
 
     def citing(self, urls: Array) -> npt.NDArray[np.int64]:
         """Return the sorted pages with links to some addresses."""
@@ -187,8 +187,8 @@ def epoch_in(corpus: Corpus, base: Kin) -> tuple[Array, Array, Array]:
     epoch, known = EpochColumns.of(base), RaggedBytes.of(base, "url")
 
     def here(urls: Array) -> npt.NDArray[np.uint32]:
-        found = corpus.urls.find_all([known[url] for url in urls.tolist()])
-        return np.sort(found[found >= 0]).astype(np.uint32)
+        numbers = corpus.urls.find_all([known[url] for url in urls.tolist()])
+        return np.sort(numbers[numbers >= 0]).astype(np.uint32)
 
     return here(epoch.furniture), np.asarray(epoch.navigation), here(epoch.lists)
 
@@ -221,8 +221,8 @@ def make_delta_bags(
         facts = weigh(
             corpus, strategy, words, raw, _frequencies(base), writer, no_progress, _present(corpus, base, words, raw)
         )
-        found = find_links(corpus, strategy, uses, citing, raw.urls, len(Bags(base)))
-        facts |= _put_links(corpus, base, uses, raw.urls, found, hidden, writer)
+        links = find_links(corpus, strategy, uses, citing, raw.urls, len(Bags(base)))
+        facts |= _put_links(corpus, base, uses, raw.urls, links, hidden, writer)
     epoch = EpochColumns.of(base)
     arrays = {"factor": np.asarray(epoch.factor), "furniture": furniture, "navigation": navigation, "lists": lists}
     for name, array in arrays.items():
@@ -272,7 +272,7 @@ def _sites(corpus: Corpus, base: Kin, urls: Array) -> npt.NDArray[np.int64]:
 
 
 def _put_links(
-    corpus: Corpus, base: Kin, uses: Array, urls: Array, found: tuple[Array, Array], hidden: Array, writer: KinWriter
+    corpus: Corpus, base: Kin, uses: Array, urls: Array, pairs: tuple[Array, Array], hidden: Array, writer: KinWriter
 ) -> dict[str, Any]:
     """Write the links of a delta's documents `urls`, and which links they replace; return the number of links.
 
@@ -289,15 +289,15 @@ def _put_links(
     stays = np.ones(count, np.bool_)
     stays[replaced] = False
     # Addresses of links on the delta's pages: documents of the delta, or of the base.
-    targets, place = np.unique(found[0], return_inverse=True)
+    targets, place = np.unique(pairs[0], return_inverse=True)
     number = np.full(len(corpus.urls), -1, np.int64)
     number[urls] = count + np.arange(len(urls))
     others = targets[number[targets] < 0].tolist()
     for url, at in zip(others, known.find_all([corpus.urls[url] for url in others]).tolist(), strict=True):
         document = bags.document(at) if at >= 0 else -1
         number[url] = document if document >= 0 and stays[document] else -1
-    to = number[targets][place] if len(targets) else found[0]
-    own_links = np.stack([to, found[1].astype(np.int64)])[:, to >= 0]
+    to = number[targets][place] if len(targets) else pairs[0]
+    own_links = np.stack([to, pairs[1].astype(np.int64)])[:, to >= 0]
     in_offsets, out_offsets = (np.asarray(one, dtype=np.int64) for one in (links.in_offsets, links.out_offsets))
     with_old = np.flatnonzero(old >= 0)
     sources = np.asarray(links.into)[row_entries(in_offsets, old[with_old])].astype(np.int64)

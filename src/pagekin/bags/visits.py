@@ -185,9 +185,9 @@ def read_windows(strategy: Strategy, words: Vocabulary, kept: "KeptWords", links
 
     keys = np.zeros(len(links.anchors), np.uint64)
     counted = np.flatnonzero(links.counts)
-    found = np.empty(len(counted), np.uint64)
-    hash_links(links.anchors[counted], links.pages[counted], _by_page(links, pages), kept, words.hashes, found)
-    keys[counted] = found
+    hashes = np.empty(len(counted), np.uint64)
+    hash_links(links.anchors[counted], links.pages[counted], _by_page(links, pages), kept, words.hashes, hashes)
+    keys[counted] = hashes
     order = np.lexsort((links.places, links.sources, links.targets))
     spans = kept.spans[links.anchors].astype(np.int64)
     spans[~links.counts] = 0

@@ -62,16 +62,16 @@ def frequency_weights(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[n
 
 
 def _weigh_df(df: Array, bags: int, strategy: Strategy) -> npt.NDArray[np.float64]:
-    found = np.maximum(df.astype(np.float64), 1.0)
+    counts = np.maximum(df.astype(np.float64), 1.0)
     if strategy.weight.frequency == "log":
-        return np.asarray(1.0 / (1.0 + log2(found)))
+        return np.asarray(1.0 / (1.0 + log2(counts)))
     if strategy.weight.frequency == "sqrt":
-        return np.asarray(1.0 / np.sqrt(found))
+        return np.asarray(1.0 / np.sqrt(counts))
     if strategy.weight.frequency == "nmdf":
         mu, sigma = nmdf_parameters(strategy, bags)
-        away = (log(found) - mu) / sigma
+        away = (log(counts) - mu) / sigma
         return np.asarray(exp(-0.5 * (away * away)))
-    return np.ones_like(found)
+    return np.ones_like(counts)
 
 
 def scaled_frequencies(sums: Array, strategy: Strategy) -> npt.NDArray[np.float64]:

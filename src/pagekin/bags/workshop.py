@@ -125,13 +125,13 @@ class BagWorkshop:
         terms, weights = [np.zeros(0, np.uint32)], [np.zeros(0, np.float32)]
         for first, last in batch_ranges(ends, build.BATCH_WORK) if len(rows) else ():
             entries = row_entries(raw.offsets, place[first:last])
-            found = raw.terms[entries]
-            sums = scaled_frequencies(raw.sums[entries], strategy) * factors[found]
+            own_terms = raw.terms[entries]
+            sums = scaled_frequencies(raw.sums[entries], strategy) * factors[own_terms]
             weighed = normalise(sums, ends[first : last + 1] - ends[first])
-            kept = found < limit
+            kept = own_terms < limit
             of_row = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
             sizes[rows[first:last]] = np.bincount(of_row[kept], minlength=last - first)
-            terms.append(found[kept])
+            terms.append(own_terms[kept])
             weights.append(weighed[kept])
         offsets = np.cumsum(np.append(0, sizes))
         return BagMatrix(offsets, np.concatenate(terms), np.concatenate(weights), limit)

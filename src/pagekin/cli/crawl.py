@@ -147,10 +147,10 @@ def _read_seeds(plan: "sources.CrawlPlan", seeds: list[str]) -> tuple[str, ...]:
     urls: dict[str, None] = {}
     for seed in seeds:
         is_address = seed.lower().startswith(("http://", "https://"))
-        found = sources.fetch_seeds(plan, seed) if is_address else sources.read_seeds(Path(seed))
-        urls.update(dict.fromkeys(found.urls))
-        if found.refused:
-            say(f"pagekin: {seed}: left out {len(found.refused):,}, such as {found.refused[0][:200]}", err=True)
+        addresses = sources.fetch_seeds(plan, seed) if is_address else sources.read_seeds(Path(seed))
+        urls.update(dict.fromkeys(addresses.urls))
+        if addresses.refused:
+            say(f"pagekin: {seed}: left out {len(addresses.refused):,}, such as {addresses.refused[0][:200]}", err=True)
     return tuple(urls)
 
 

@@ -50,8 +50,8 @@ def info(
         about = {name: value for name, value in facts.items() if name not in hidden}
         groups = {"streams": streams, "plain_text": text, "index": indexed, "trees": trees, "search": search}
         stored = {"all": sum(sizes.values()), **groups, **sizes}
-        told = {"format": kin.manifest["format"], **about, "bytes": stored, "kept": _keeping_as_dict(kept)}
-        print_json(told | ({"drift": asdict(measured)} if measured else {}))
+        stated = {"format": kin.manifest["format"], **about, "bytes": stored, "kept": _keeping_as_dict(kept)}
+        print_json(stated | ({"drift": asdict(measured)} if measured else {}))
         return
     languages, skipped = (sorted(facts[name].items(), key=lambda pair: -pair[1]) for name in ("languages", "skipped"))
     say(

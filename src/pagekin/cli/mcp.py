@@ -67,8 +67,8 @@ def make_server(collection: str) -> "MCPServer[Any]":
             raise ToolError(hypertext.unknown_url_message([corpus], url))
         text = corpus.text_bytes(pages[0])[0].decode("utf-8", "replace")
         end = start + _PIECE
-        told = {"url": corpus.url(number), "title": corpus.titles.text(pages[0]), "text": text[start:end]}
-        return {**told, "next": end} if len(text) > end else told
+        answer = {"url": corpus.url(number), "title": corpus.titles.text(pages[0]), "text": text[start:end]}
+        return {**answer, "next": end} if len(text) > end else answer
 
     for tool in (search, related, page):
         server.tool()(tool)

@@ -181,8 +181,8 @@ def _renumber(labels: Labels, order: Callable[[Array, Array], Array]) -> Labels:
     _names, first, place, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     number = np.empty(len(first), np.int64)
     number[order(first, sizes)] = np.arange(len(first))
-    found: Labels = number[place]
-    return found
+    renumbered: Labels = number[place]
+    return renumbered
 
 
 def weaken_disputed(graph: WeightedGraph, resolution: float, seed: int, runs: int, threads: int = 1) -> WeightedGraph:
@@ -345,15 +345,15 @@ def _split_groups(merged: WeightedGraph, groups: Labels, sizes: Labels, seed: in
     for group in np.flatnonzero(np.bincount(groups, sizes) > most).tolist():
         inside = np.flatnonzero(groups == group)
         part = merged.parts(groups)[group]
-        found = np.arange(len(inside))
+        split = np.arange(len(inside))
         for step in range(4 * _STEPS):
             tried = leiden(part, 2.0 ** (_LOWEST + step / 4), seed)
             if np.bincount(tried, sizes[inside]).max() <= most:
-                found = tried
+                split = tried
                 break
         # The first part keeps the group's number, so that groups stay numbered from 0.
         groups = groups.copy()
-        groups[inside] = np.where(found == 0, group, groups.max() + found)
+        groups[inside] = np.where(split == 0, group, groups.max() + split)
     return groups
 
 

@@ -167,7 +167,7 @@ def read_listings(file: Path) -> list[Listing]:
     # In TSV a quotation mark is a letter like others: as an opening quote it would swallow the lines up to the next one.
     options: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if "\t" in first else {}
     rows = csv.reader(io.StringIO(text), **options)
-    found: list[Listing] = []
+    listings: list[Listing] = []
     heading = True
     try:
         for row in rows:
@@ -179,11 +179,11 @@ def read_listings(file: Path) -> list[Listing]:
                 )
             address, path = row[0].strip(), row[1].strip()
             if not (heading and _is_heading(address, path)):
-                found.append((address, tuple(part.strip() for part in path.split("/") if part.strip())))
+                listings.append((address, tuple(part.strip() for part in path.split("/") if part.strip())))
             heading = False
     except csv.Error as error:
         raise DirectoryError(f"{file} is not a table: {error}.") from None
-    return found
+    return listings
 
 
 def _is_heading(address: str, path: str) -> bool:
@@ -277,7 +277,7 @@ def _url_paths(corpus: Corpus) -> list[Listing]:
 
 def _breadcrumbs(corpus: Corpus) -> list[Listing]:
     """List each page, by its newest capture, under the links of its breadcrumbs, but for one to itself."""
-    found: list[Listing] = []
+    listings: list[Listing] = []
     for page in np.unique(np.asarray(corpus.pages.url), return_index=True)[1].tolist():
         stream = corpus.stream(page)
         starts = stream.boundary_at[stream.boundary_kind == Boundary.CRUMBS_START]
@@ -292,11 +292,11 @@ def _breadcrumbs(corpus: Corpus) -> list[Listing]:
             and (text := corpus.anchor_text(anchor))
         )
         if path:
-            found.append((corpus.page_url(page), path))
-    if not found:
+            listings.append((corpus.page_url(page), path))
+    if not listings:
         raise DirectoryError(
             "no page of the collection has breadcrumbs; use url-path, or a table of addresses and paths."
         )
-    paths = [path for _url, path in found]
+    paths = [path for _url, path in listings]
     shared = _shared_levels(min(paths), max(paths))
-    return [(url, path[shared:]) for url, path in found if len(path) > shared]
+    return [(url, path[shared:]) for url, path in listings if len(path) > shared]

@@ -129,11 +129,11 @@ class _Search:
     def _find_mutual(self) -> dict[int, set[int]]:
         """Return the nodes near each node, in its folder, below it or beside it, that are linked with it both ways."""
         above = [folder.rpartition("/")[0] for folder in self.folders]
-        found: dict[int, set[int]] = {}
+        mutual: dict[int, set[int]] = {}
         for node, other in self._linked_both_ways():
             if above[node] == above[other] or self._below(node, other) or self._below(other, node):
-                found.setdefault(node, set()).add(other)
-        return found
+                mutual.setdefault(node, set()).add(other)
+        return mutual
 
     def _linked_both_ways(self) -> Iterator[tuple[int, int]]:
         """Yield each (node, other) of two nodes that link to each other, the nodes in order, some thousand at a time."""

@@ -44,23 +44,23 @@ class Tree:
     @cached_property
     def children(self) -> list[list[int]]:
         """Return the children of each node, rising."""
-        found: list[list[int]] = [[] for _ in range(len(self))]
+        children: list[list[int]] = [[] for _ in range(len(self))]
         for node, parent in enumerate(self.parent.tolist()):
             if parent >= 0:
-                found[parent].append(node)
-        return found
+                children[parent].append(node)
+        return children
 
     @cached_property
     def _below(self) -> list[Array]:
         """Return all pages of each node, with those of its descendants, rising."""
-        found: list[list[Array]] = [[self.pages[self.offsets[n] : self.offsets[n + 1]]] for n in range(len(self))]
+        below: list[list[Array]] = [[self.pages[self.offsets[n] : self.offsets[n + 1]]] for n in range(len(self))]
         made: list[Array] = [np.zeros(0, np.int64)] * len(self)
         for node in range(len(self) - 1, -1, -1):
             # np.unique does the same, but loads numpy.ma: a tenth of the time that a question takes on the command line.
-            pages = np.sort(np.concatenate(found[node]))
+            pages = np.sort(np.concatenate(below[node]))
             made[node] = pages[np.diff(pages, prepend=-1) > 0]
             if self.parent[node] >= 0:
-                found[int(self.parent[node])].append(made[node])
+                below[int(self.parent[node])].append(made[node])
         return made
 
     def pages_of(self, node: int) -> npt.NDArray[np.int64]:

@@ -101,10 +101,10 @@ class Level:
         from pagekin.clusters._kernels import sums as kernels
 
         starts = np.cumsum(np.append(0, counts))
-        found = np.empty(int(starts[-1]), np.int64)
+        pages = np.empty(int(starts[-1]), np.int64)
         slot = rows.scratch[1]
-        kernels.list_holders(self.offsets, self.pages, rows.offsets, rows.terms, nodes, terms, starts, slot, found)
-        return np.split(found, starts[1:-1]) if len(counts) else []
+        kernels.list_holders(self.offsets, self.pages, rows.offsets, rows.terms, nodes, terms, starts, slot, pages)
+        return np.split(pages, starts[1:-1]) if len(counts) else []
 
 
 def tree_levels(tree: Tree) -> Iterator[Level]:
@@ -145,8 +145,8 @@ class NodeSums:
         """Return how many pages hold each of some terms."""
         if not len(self.term):
             return np.zeros(len(term), np.int64)
-        found = np.minimum(np.searchsorted(self.term, term), len(self.term) - 1)
-        return np.where(self.term[found] == term, self.pages[found], 0)
+        places = np.minimum(np.searchsorted(self.term, term), len(self.term) - 1)
+        return np.where(self.term[places] == term, self.pages[places], 0)
 
 
 @dataclass(frozen=True)
@@ -204,5 +204,5 @@ class LevelSums:
             return np.zeros(len(term), np.int64)
         width = int(max(self.term.max(), term.max(initial=0))) + 1
         keys, wanted = self.place * width + self.term, place * width + term
-        found = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[found] == wanted, self.pages[found], 0)
+        places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return np.where(keys[places] == wanted, self.pages[places], 0)

@@ -88,8 +88,8 @@ class StemWeights:
         total, count = np.zeros(len(place)), np.zeros(len(place))
         for column in stems.T:
             wanted = place * self.stems + column
-            found = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
-            weight = np.where(self.keys[found] == wanted, self.weights[found], 0.0) if len(self.keys) else 0.0
+            places = np.minimum(np.searchsorted(self.keys, wanted), max(len(self.keys) - 1, 0))
+            weight = np.where(self.keys[places] == wanted, self.weights[places], 0.0) if len(self.keys) else 0.0
             total += np.where(column >= 0, np.log(np.maximum(weight, _LEAST_TELLING)), 0.0)
             count += column >= 0
         return np.exp(total / np.maximum(count, 1))
@@ -145,13 +145,13 @@ class CandidateSearch:
 
     def _contents(self, phrases: Array, pages: Array) -> npt.NDArray[np.float64]:
         """Return for each phrase to which share of some pages one of them links whose title it is; 0 if there is none."""
-        found, links = np.zeros(len(phrases)), self._links
+        scores, links = np.zeros(len(phrases)), self._links
         for place, phrase in enumerate(phrases.tolist()):
             for page in np.intersect1d(self._shown.pages_titled(phrase), pages, assume_unique=True).tolist():
                 targets = links.targets[links.starts[page] : links.starts[page + 1]]
                 inside = np.searchsorted(pages, targets, side="right") - np.searchsorted(pages, targets)
-                found[place] = max(found[place], int(inside.sum()) / len(pages))
-        return found
+                scores[place] = max(scores[place], int(inside.sum()) / len(pages))
+        return scores
 
     def candidates(self) -> list[list["Candidate"]]:
         """Return the phrases that may name each node, the best first, as pages write them."""

@@ -86,9 +86,9 @@ def find_products(corpus: Corpus, pages: Sequence[int], fit: Callable[[int], boo
     for page in pages:
         url = corpus.page_url(page)
         by_host[host_of(url)].append(TitledPage(page, url, corpus.titles.text(page) if fit(page) else ""))
-    found = [one for host, held in by_host.items() for one in _products_of_host(corpus, host, held)]
-    subjects = {fold_case(one.name): one.subject for one in found if one.subject}  # mirrors have another host
-    for named in found:
+    products = [one for host, held in by_host.items() for one in _products_of_host(corpus, host, held)]
+    subjects = {fold_case(one.name): one.subject for one in products if one.subject}  # mirrors have another host
+    for named in products:
         name = subjects.get(fold_case(named.name), named.name)
         number = numbers.setdefault(fold_case(name), len(numbers))
         names += [name] if number == len(names) else []
@@ -114,13 +114,13 @@ class NamedPages(NamedTuple):
 
 def _products_of_host(corpus: Corpus, host: str, held: Sequence[TitledPage]) -> list[NamedPages]:
     """Return the products of a host."""
-    found = _products_of_folder(held, 0)
-    if len(found) == 1 and len(found[0].pages) == len(held):
-        return [NamedPages(found[0].name, held, _subject(corpus, host, held, found[0].name))]
-    if 2 * sum(len(one.pages) for one in found) >= len(held):
-        return found
+    products = _products_of_folder(held, 0)
+    if len(products) == 1 and len(products[0].pages) == len(held):
+        return [NamedPages(products[0].name, held, _subject(corpus, host, held, products[0].name))]
+    if 2 * sum(len(one.pages) for one in products) >= len(held):
+        return products
     name = _mentioned_name(corpus, host, held)
-    return [NamedPages(name, held)] if name else found
+    return [NamedPages(name, held)] if name else products
 
 
 def _products_of_folder(held: Sequence[TitledPage], depth: int) -> list[NamedPages]:
@@ -134,11 +134,11 @@ def _products_of_folder(held: Sequence[TitledPage], depth: int) -> list[NamedPag
         return parts[depth] if depth < len(parts) else ""
 
     inside = [list(some) for below, some in groupby(sorted(held, key=folder), folder) if below]
-    found = [one for some in inside if len(some) >= _SECTION_PAGES for one in _products_of_folder(some, depth + 1)]
-    covered = sum(len(one.pages) for one in found)
-    if 2 * covered >= len(held) and len({fold_case(one.name) for one in found}) > 1:
-        return found
-    return [NamedPages(name, held)] if name and (not depth or share >= _SECTION) else found
+    products = [one for some in inside if len(some) >= _SECTION_PAGES for one in _products_of_folder(some, depth + 1)]
+    covered = sum(len(one.pages) for one in products)
+    if 2 * covered >= len(held) and len({fold_case(one.name) for one in products}) > 1:
+        return products
+    return [NamedPages(name, held)] if name and (not depth or share >= _SECTION) else products
 
 
 def _subject(corpus: Corpus, host: str, held: Sequence[TitledPage], name: str) -> str:

@@ -137,9 +137,9 @@ class ShownPhrases:
     @cached_property
     def titled(self) -> npt.NDArray[np.bool_]:
         """Return whether each phrase is all of a page's title."""
-        found = np.zeros(self.phrases.count, np.bool_)
-        found[self._titles[0]] = True
-        return found
+        are_titles = np.zeros(self.phrases.count, np.bool_)
+        are_titles[self._titles[0]] = True
+        return are_titles
 
     @cached_property
     def _titles(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
@@ -163,7 +163,7 @@ class ShownPhrases:
     def stems(self) -> npt.NDArray[np.int64]:
         """Return the stems of each phrase, (phrases, 4), -1 where it has fewer."""
         order, starts = self._by_phrase
-        found = np.full((self.phrases.count, MOST_CONTENT), -1, np.int64)
+        content_stems = np.full((self.phrases.count, MOST_CONTENT), -1, np.int64)
         entries = order[starts[:-1][self.df > 0]]  # some phrases were left out on all their pages
         entries = entries[np.argsort(self._pages[entries], kind="stable")]
         for page, some in groupby(entries.tolist(), key=lambda entry: int(self._pages[entry])):
@@ -172,8 +172,8 @@ class ShownPhrases:
                 first = int(self.phrases.places[entry])
                 content = stems[first : first + int(self.phrases.words[entry])]
                 content = content[content >= 0]
-                found[self.phrases.phrases[entry], : len(content)] = content
-        return found
+                content_stems[self.phrases.phrases[entry], : len(content)] = content
+        return content_stems
 
     @cached_property
     def _pages(self) -> npt.NDArray[np.int64]:
@@ -190,8 +190,8 @@ class ShownPhrases:
         of_sites, _names, notices = site_words(self.corpus, others)
         of_sites[notices | self.copies] = -1
         finder = PhraseFinder(self.corpus, self.vocabulary, of_sites, threads)
-        pages, found, ranks = zip(*finder.known(self.phrases.hashes[wanted]), strict=True)
-        return np.concatenate(pages), wanted[np.concatenate(found)], np.concatenate(ranks)
+        pages, places, ranks = zip(*finder.known(self.phrases.hashes[wanted]), strict=True)
+        return np.concatenate(pages), wanted[np.concatenate(places)], np.concatenate(ranks)
 
     def forms(self, phrases: Iterable[int]) -> dict[int, str]:
         """Return phrases as most of their best places write them; '' for one that is none there, or names nothing.
@@ -261,8 +261,8 @@ def _word_before(text: bytes, first: int) -> str:
     behind = text[max(first - 24, 0) : first].decode("utf-8", "ignore")
     if behind[-1:] in ("-", "'", "@", "\u2019") and behind[-2:-1].isalnum():
         return "-"
-    found = _BEFORE.search(behind)
-    return found[1] if found else ""
+    match = _BEFORE.search(behind)
+    return match[1] if match else ""
 
 
 def _common_form(forms: Counter[str], before: Counter[str]) -> str:
@@ -333,11 +333,11 @@ def mirrored_pages(corpus: Corpus, threads: int = 1) -> npt.NDArray[np.int64]:
     """Return for each page the first that has nearly the same words and the same title, on whatever site."""
     heads = page_words(corpus, threads).heads
     first: dict[tuple[int, str], int] = {}
-    found = np.arange(len(corpus))
+    originals = np.arange(len(corpus))
     several = np.bincount(heads, minlength=1)[heads] > 1
     for page in np.flatnonzero(several).tolist():
-        found[page] = first.setdefault((int(heads[page]), corpus.titles.text(page)), page)
-    return found
+        originals[page] = first.setdefault((int(heads[page]), corpus.titles.text(page)), page)
+    return originals
 
 
 def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
@@ -392,7 +392,7 @@ def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
 
 def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.int64]:
     """Return for each of some places on pages the first anchor that begins there or later; memory for a few million anchors."""
-    found = np.full(len(pages), len(corpus.anchors.target), np.int64)
+    anchors = np.full(len(pages), len(corpus.anchors.target), np.int64)
     bounds = np.asarray(corpus.pages.anchors, np.int64)
     width = int(np.max(corpus.anchors.start, initial=0)) + int(np.max(places, initial=0)) + 1
     order = np.argsort(pages, kind="stable")
@@ -402,8 +402,8 @@ def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.i
         page_of_anchor = np.repeat(np.arange(first, last), np.diff(bounds[first : last + 1]))
         starts = np.asarray(corpus.anchors.start[bounds[first] : bounds[last]], np.int64)
         keys = page_of_anchor * width + starts
-        found[some] = bounds[first] + np.searchsorted(keys, pages[some] * width + places[some])
-    return found
+        anchors[some] = bounds[first] + np.searchsorted(keys, pages[some] * width + places[some])
+    return anchors
 
 
 def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:

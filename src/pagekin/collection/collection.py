@@ -65,8 +65,8 @@ class Collection:
         """Return data that a higher room keeps with this open collection; computed when first asked for."""
         if make not in self._companions:
             self._companions[make] = make(self)
-        found: T = self._companions[make]
-        return found
+        companion: T = self._companions[make]
+        return companion
 
     # -- what it holds --------------------------------------------------------------------------------------------------
 
@@ -261,8 +261,8 @@ class Collection:
 
     def _answer_found(self, request: R, ask: Callable[[R], WholeHits]) -> Answer:
         started = time.perf_counter()
-        found = ask(request)
-        return self.answer(request, found.hits, started, **found.facts)
+        answer = ask(request)
+        return self.answer(request, answer.hits, started, **answer.facts)
 
     def show(self, request: messages.ShowRequest) -> Answer:
         """Return documents with the passages that match a query best."""
@@ -281,16 +281,16 @@ class Collection:
         started = time.perf_counter()
         query = parse_query(request.query)
         if request.preset == "hypursuit1996":
-            found = self._label_thesaurus.suggest(query_words(query), request.count, plain=True)
+            terms = self._label_thesaurus.suggest(query_words(query), request.count, plain=True)
         else:
             added, counts = self._added_terms(query), self._cooccurrences(query)
             more = (*counts.first(_MORE_TERMS).words, *self._words_of_best(query)) if added else ()
-            found = without_own_words(counts.suggest, query, request.count, added, more)
-            if not found.pages and (some := self._about_some(query)) is not None:
-                found = without_own_words(some.suggest, query, request.count, added)
+            terms = without_own_words(counts.suggest, query, request.count, added, more)
+            if not terms.pages and (some := self._about_some(query)) is not None:
+                terms = without_own_words(some.suggest, query, request.count, added)
         return messages.Refinements(
-            query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
-            narrower=found.narrower, seconds=time.perf_counter() - started,
+            query=request.query, router=self.name, known=terms.pages, collocated=terms.collocated, broader=terms.broader,
+            narrower=terms.narrower, seconds=time.perf_counter() - started,
         )  # fmt: skip
 
     def cooccurrences(self, request: messages.CooccurrencesRequest) -> messages.CooccurrenceCounts:

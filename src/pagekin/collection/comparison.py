@@ -25,9 +25,9 @@ class Comparison:
 
 def compare_pages(collection: "Collection", urls: Sequence[str], count: int) -> Comparison:
     """Compare pages by their addresses, all of which have bags; return at most `count` shared terms."""
-    found = collection.related_pages.index.documents
-    documents = [found.at(url.encode()) for url in urls]
-    every = [found.bag(document) for document in documents]
+    index_documents = collection.related_pages.index.documents
+    documents = [index_documents.at(url.encode()) for url in urls]
+    every = [index_documents.bag(document) for document in documents]
     similarities = [[1.0] * len(every) for _ in every]
     for one, mine in enumerate(every):
         for other in range(one):
@@ -37,16 +37,19 @@ def compare_pages(collection: "Collection", urls: Sequence[str], count: int) -> 
 
 
 def _shared_terms(collection: "Collection", documents: Sequence[int], count: int) -> list[tuple[str, float, list[str]]]:
-    found = collection.related_pages.index.documents
-    first, own = found.place(documents[0])
-    hashes, least = found.bag(documents[0])
+    index_documents = collection.related_pages.index.documents
+    first, own = index_documents.place(documents[0])
+    hashes, least = index_documents.bag(documents[0])
     numbers = first.bags.bag(own)[0]
     number_of = dict(zip(np.asarray(first.bags.hashes)[numbers].tolist(), numbers.tolist(), strict=True))
-    origins = found.origins(documents[0])
+    origins = index_documents.origins(documents[0])
     for document in documents[1:]:
-        theirs, weights = found.bag(document)
+        theirs, weights = index_documents.bag(document)
         hashes, mine, other = np.intersect1d(hashes, theirs, assume_unique=True, return_indices=True)
-        least, origins = np.minimum(least[mine], weights[other]), origins[mine] | found.origins(document)[other]
+        least, origins = (
+            np.minimum(least[mine], weights[other]),
+            origins[mine] | index_documents.origins(document)[other],
+        )
     terms = [number_of[one] for one in hashes.tolist()]
     return [
         (first.bags.term_text(first.corpus, terms[place]), float(least[place]), Origin(int(origins[place])).names())

@@ -11,8 +11,8 @@ _LONGEST = 300
 def refuse_damaged(path: Path) -> None:
     """Raise a KinError that says what to do if some files are not as long as the manifest says."""
     read_manifest(path)
-    if (found := next(check_files(path, contents=False), None)) is not None:
-        raise damaged_error(path, _in_words(found))
+    if (damage := next(check_files(path, contents=False), None)) is not None:
+        raise damaged_error(path, _in_words(damage))
 
 
 def damaged_error(path: Path, what: str) -> KinError:
@@ -25,8 +25,8 @@ def damaged_error(path: Path, what: str) -> KinError:
 
 def explain_damage(path: Path, error: Exception) -> Exception:
     """Return a KinError instead of an unexpected error if the collection is damaged; reads all files."""
-    found = _first_damage(path)
-    return error if found is None else damaged_error(path, _in_words(found))
+    damage = _first_damage(path)
+    return error if damage is None else damaged_error(path, _in_words(damage))
 
 
 def _first_damage(path: Path) -> Finding | None:
@@ -34,8 +34,8 @@ def _first_damage(path: Path) -> Finding | None:
     return next((one for one in check_files(path) if not one.leftover and not one.stray), None)
 
 
-def _in_words(found: Finding) -> str:
-    return f"{found.where} {found.what}"
+def _in_words(damage: Finding) -> str:
+    return f"{damage.where} {damage.what}"
 
 
 class DamageCheck:

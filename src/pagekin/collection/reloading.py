@@ -199,8 +199,8 @@ class ReloadingCollection(Service):
         return self.source.use(work)
 
     async def _ask(self, operation: str, request: Request, answer: type[T]) -> T:
-        found: T = await in_thread(self.use, lambda collection: getattr(collection, operation)(request))
-        return found
+        response: T = await in_thread(self.use, lambda collection: getattr(collection, operation)(request))
+        return response
 
     async def run(self, work: Callable[[Collection], T]) -> T:
         """Run a function with the collection in a thread, without blocking the event loop."""

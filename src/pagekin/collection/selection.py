@@ -34,8 +34,8 @@ def cluster_address(number: int) -> str:
 
 def cluster_number(url: str) -> int:
     """Return the number of the sub-cluster that an address names; -1 if it names none."""
-    found = _CLUSTER.fullmatch(url)
-    return int(found[1]) if found else -1
+    match = _CLUSTER.fullmatch(url)
+    return int(match[1]) if match else -1
 
 
 def select(collection: "Collection", request: SelectRequest) -> Answer:
@@ -80,15 +80,15 @@ def _matches(collection: "Collection", request: SelectRequest) -> tuple[dict[int
     Then follow what they match, and a note. Sub-clusters stand in the order of their best documents.
     """
     whole = collection.whole
-    found, query, note = ask_best(
+    matches, query, note = ask_best(
         whole.words, request.query, request.match,
         lambda query: whole.find(query, len(whole.pages), request.filters), lambda hits: hits.total,
     )  # fmt: skip
-    homes = whole.cluster_of(found.pages).tolist() if found.pages else []
+    homes = whole.cluster_of(matches.pages).tolist() if matches.pages else []
     chosen, pages = _current_set(collection, request.items)
     clusters: dict[int, _Matches] = {}
     documents = _Matches()
-    for page, score, home in zip(found.pages, found.scores, homes, strict=True):
+    for page, score, home in zip(matches.pages, matches.scores, homes, strict=True):
         mine = None
         if page in pages:
             mine = documents

@@ -117,6 +117,6 @@ def _find_related(
         query = related.query_of_pages(pages)
     except RelatedError:
         return {}
-    found = related.index.rank(query, messages.RelatedOptions(k=most, captured_only=True), keep).related
-    captured = related.index.documents.pages(np.array([one.document for one in found], np.int64))
-    return dict(zip(captured.tolist(), (one.similarity for one in found), strict=True))
+    related_pages = related.index.rank(query, messages.RelatedOptions(k=most, captured_only=True), keep).related
+    captured = related.index.documents.pages(np.array([one.document for one in related_pages], np.int64))
+    return dict(zip(captured.tolist(), (one.similarity for one in related_pages), strict=True))

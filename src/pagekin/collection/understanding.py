@@ -78,11 +78,11 @@ def ask_best(
         return ask(query), query, ""
     spelt, spellings = respell(text, words.holds, lambda: words.near)
     question = read_question(spelt)
-    found, query = ask(question.query), question.query
-    whole = total_of(found)
+    hits, query = ask(question.query), question.query
+    whole = total_of(hits)
     if some := relaxed_query(question, match, whole):
-        found, query = ask(some), some
-    return found, query, describe_match(question, whole, total_of(found), spellings)
+        hits, query = ask(some), some
+    return hits, query, describe_match(question, whole, total_of(hits), spellings)
 
 
 def effective_query(
@@ -91,8 +91,8 @@ def effective_query(
     """Return (the query that documents must match, a note): all words, or some of them if few documents match all."""
     if match != "best":
         return parse_query(text, match), ""
-    found = ask_best(
+    best = ask_best(
         collection.whole.words, text, match,
         lambda query: collection.text.search(query, 0, keep=keep, documents=collection.documents), lambda hits: hits.total,
     )  # fmt: skip
-    return found[1:]
+    return best[1:]

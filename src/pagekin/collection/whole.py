@@ -135,19 +135,19 @@ class Whole:
     def pages_of(self, items: Iterable[messages.Item]) -> list[int]:
         """Return the pages of those items that are documents of the whole."""
         chosen = list(items)
-        found = []
+        pages = []
         for item in chosen:
             for part, first in zip(self.parts, self.pages.bounds, strict=False):
-                found += [first + page for page in part.pages_of([item])]
-        return list(dict.fromkeys(found))
+                pages += [first + page for page in part.pages_of([item])]
+        return list(dict.fromkeys(pages))
 
     def same_documents(self, pages: Sequence[int]) -> set[int]:
         """Return all pages of the documents to which some pages belong."""
-        found: set[int] = set()
+        documents: set[int] = set()
         for part, _places, own in self.pages.split(np.array(pages, np.int64)) if pages else ():
             of = self.parts[part].documents
-            found |= set((self.pages.bounds[part] + np.flatnonzero(np.isin(of, of[own]))).tolist())
-        return found
+            documents |= set((self.pages.bounds[part] + np.flatnonzero(np.isin(of, of[own]))).tolist())
+        return documents
 
     def cluster_of(self, pages: Sequence[int]) -> npt.NDArray[np.int64]:
         """Return the sub-cluster of each page, by its number in the label; 0 for none."""
@@ -155,12 +155,12 @@ class Whole:
 
     def pages_in_clusters(self, marked: Mask) -> npt.NDArray[np.int64]:
         """Return the pages, none of them hidden, of the sub-clusters that are marked by their numbers."""
-        found = []
+        pages = []
         for part, first in zip(self.parts, self.pages.bounds, strict=False):
             of = part.cluster_of
             inside = (of < len(marked)) & marked[np.minimum(of, len(marked) - 1)]
-            found.append(first + np.flatnonzero(inside if part.corpus.hidden is None else inside & ~part.corpus.hidden))
-        return np.concatenate(found)
+            pages.append(first + np.flatnonzero(inside if part.corpus.hidden is None else inside & ~part.corpus.hidden))
+        return np.concatenate(pages)
 
     def matching_pages(self, query: Query) -> Mask:
         """Return whether each page belongs to a document that matches."""
@@ -188,10 +188,10 @@ class Whole:
         part, own = self.pages.place(page)
         return self.parts[part].hit(own, score, self.parts[part].opening(own))
 
-    def _raw_hits(self, found: Hits, note: str, totals: tuple[int, ...]) -> WholeHits:
+    def _raw_hits(self, hits: Hits, note: str, totals: tuple[int, ...]) -> WholeHits:
         """Return hits with only the fields that a router needs."""
-        raw = list(map(self._raw_hit, found.pages, found.scores))
-        return WholeHits(raw, {"total": found.total, "more": found.total > len(raw), "note": note}, totals)
+        raw = list(map(self._raw_hit, hits.pages, hits.scores))
+        return WholeHits(raw, {"total": hits.total, "more": hits.total > len(raw), "note": note}, totals)
 
     def _raw_hit(self, page: int, score: float) -> Hit:
         part, own = self.pages.place(page)
@@ -256,17 +256,17 @@ class Whole:
             if query is None:
                 return WholeHits((), {"strategy": related.index.strategy.name})
             apart = request.bag is not None and not (request.bag.epoch and request.bag.epoch == related.epoch)
-            found = related.index.answer(query, options, keep, request.above)
+            answer = related.index.answer(query, options, keep, request.above)
         except RelatedError as error:
             raise ServiceError(self.without_path(str(error)), 404) from None
         subjects = tuple(self._subject(document) for document in query.documents)
-        hits = [self._related_hit(result, result.similarity < request.above) for result in found.results]
-        notes = [_explain_alpha(found.alpha, found.below_threshold, bool(found.results))]
+        hits = [self._related_hit(result, result.similarity < request.above) for result in answer.results]
+        notes = [_explain_alpha(answer.alpha, answer.below_threshold, bool(answer.results))]
         if apart:
             notes.append(explain_epochs(1))
         return WholeHits(hits, {
-            "subjects": subjects, "copies": tuple(found.copies[:MOST_COPIES]), "strategy": related.index.strategy.name,
-            "alpha": found.alpha, "below_threshold": found.below_threshold, "other_epochs": int(apart),
+            "subjects": subjects, "copies": tuple(answer.copies[:MOST_COPIES]), "strategy": related.index.strategy.name,
+            "alpha": answer.alpha, "below_threshold": answer.below_threshold, "other_epochs": int(apart),
             "note": " ".join(filter(None, notes)),
         })  # fmt: skip
 

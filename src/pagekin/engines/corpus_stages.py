@@ -252,8 +252,8 @@ def find_starts(task: Task) -> dict[str, Any]:
 def settle_bounds(task: Task) -> dict[str, Any]:
     """Settle where shards begin, or the shares of work to look for in another round."""
     ranges, shares, settings = len(_range_starts(task)) + 1, _shares(task), _settings(task)
-    found = task.receive(f"starts.{task.round}", "starts", hypertext.Starts, to=0, count=ranges)
-    starts, wanted = hypertext.settle_bounds(found, shares)
+    possible = task.receive(f"starts.{task.round}", "starts", hypertext.Starts, to=0, count=ranges)
+    starts, wanted = hypertext.settle_bounds(possible, shares)
     bounds = [name.decode("latin-1") for name in starts.addresses.strings()]
     is_settled = wanted.tolist() == shares.tolist()
     if is_settled:

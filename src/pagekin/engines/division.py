@@ -30,11 +30,11 @@ class Census:
 
 def whole_files(units: Iterable[Unit]) -> list[Unit]:
     """Join the units of each WARC file into one, because only then the start of every record is certain."""
-    found: dict[tuple[str, str, int], Unit] = {}
+    files: dict[tuple[str, str, int], Unit] = {}
     for unit in units:
         key = (unit.path, unit.member, unit.start if unit.kind == "folder" else 0)
-        found[key] = replace(found[key], end=unit.end) if key in found else unit
-    return list(found.values())
+        files[key] = replace(files[key], end=unit.end) if key in files else unit
+    return list(files.values())
 
 
 def _read_items(units: Sequence[Unit], limits: Limits, stage: str, tell: Progress) -> Iterator[Item]:

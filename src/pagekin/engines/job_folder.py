@@ -68,10 +68,10 @@ class JobFolder:
 
     def record(self, stage: str, number: int) -> TaskRecord:
         """Return the record of a finished task."""
-        found = self.find(stage, number)
-        if found is None:
+        record = self.find(stage, number)
+        if record is None:
             raise LookupError(f"there is no record of the task {number} of the stage {stage}")
-        return found
+        return record
 
     def read(self, record: TaskRecord, kind: str, to: int) -> bytes:
         """Return the piece of a kind that a task sent to another."""

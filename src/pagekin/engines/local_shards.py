@@ -119,10 +119,10 @@ def _merge(
     if (whole := job.find("whole", 0)) is not None:
         closed = unpack_record(ClosedRanges, job.read(whole, "closed", 0))
 
-    def check(counts: Mapping[str, Any], found: int) -> None:
+    def check(counts: Mapping[str, Any], shards: int) -> None:
         refuse_damage(counts, plan.strict)
         require_pages(counts["pages"], counts["skipped"], work.out)
-        require_division(counts["pages"], work.shards, found)
+        require_division(counts["pages"], work.shards, shards)
 
     made = merge_in_shards(
         merged.parts, work.shards, plan.all_captures, writer, lambda share: progress("merging", share),

@@ -227,13 +227,13 @@ def judge(task: Task) -> dict[str, Any]:
     captured = find_captured(task)
     cut_hosts = np.concatenate([part.hashes for part in task.receive("answer", "cut_hosts", Hashes)])
     sums = [bags.sum_tallies(task.receive(f"tally.{number}", "sums", bags.Tally)) for number in range(task.round)]
-    found = bags.judge_links_in_rounds(corpus, task.work.recipe.strategy, captured, cut_hosts, sums)
-    if isinstance(found, bags.Tally):
-        task.send("tally", bags.divide_tally(found, task.work.shards))
+    judged = bags.judge_links_in_rounds(corpus, task.work.recipe.strategy, captured, cut_hosts, sums)
+    if isinstance(judged, bags.Tally):
+        task.send("tally", bags.divide_tally(judged, task.work.shards))
         return {"judged": False}
     task.kept = task.room / "judged.kin"
     with KinWriter(task.kept, "pagekin build", task.memory) as writer:
-        writer.commit(keep_record(writer, "judged", found))
+        writer.commit(keep_record(writer, "judged", judged))
     return {"judged": True}
 
 
@@ -395,9 +395,9 @@ def number_links(task: Task) -> dict[str, Any]:
     corpus, raw, firsts = task.wide_corpus(), raw_bags(task), task.result("figures")["firsts"]
     none: tuple[Array, Array] = (np.zeros(0, np.int64), np.zeros(0, np.uint32))
     visiting = task.receive("name_links", "links", bags.NamedLinks)
-    found = bags.number_links(corpus, raw.urls, none, visiting, firsts[task.number])
-    task.send("links", bags.divide_links(found, "sources", firsts[1:-1]))
-    return {"links": len(found.targets)}
+    links = bags.number_links(corpus, raw.urls, none, visiting, firsts[task.number])
+    task.send("links", bags.divide_links(links, "sources", firsts[1:-1]))
+    return {"links": len(links.targets)}
 
 
 def collect_links(task: Task) -> dict[str, Any]:

@@ -85,8 +85,8 @@ class Rankings:
         place_of = {self.names[row]: place for row, place in zip(self.rows.tolist(), self.places.tolist(), strict=True)}
         drawn, values = np.zeros(self.sources), np.zeros((2, self.sources))  # a source without an answer keeps its 0
         drawn[self.places] = 1
-        for found in self.evaluator.iter_calc(self.run(one)):
-            values[int(str(found.measure).startswith("AP")), place_of[found.query_id]] = found.value
+        for score in self.evaluator.iter_calc(self.run(one)):
+            values[int(str(score.measure).startswith("AP")), place_of[score.query_id]] = score.value
         count, counts = self.bootstrap.sums(drawn)
         with np.errstate(invalid="ignore", divide="ignore"):
             (ndcg, ndcgs), (ap, aps) = (
@@ -159,7 +159,7 @@ def grade_documents(bench: Bench, row: int) -> npt.NDArray[np.int64]:
 
 def document_id(url: str) -> str:
     """Return an address without white space, which separates columns in TREC files."""
-    return re.sub(r"\s", lambda found: quote(found[0]), url)
+    return re.sub(r"\s", lambda match: quote(match[0]), url)
 
 
 def write_trec(folder: Path, rankings: Rankings, judgements: list[Judgement]) -> None:

@@ -74,8 +74,8 @@ class SignalTable:
             width = max([TOP, *map(len, self.documents)])
             signals = np.zeros((len(self), width, len(SIGNALS)), np.float32)
             worth, grades = np.zeros((2, len(self), width), np.float32)
-            for place, found in enumerate(self.documents):
-                row = place, slice(len(found))
+            for place, documents in enumerate(self.documents):
+                row = place, slice(len(documents))
                 signals[row], worth[row], grades[row] = self._values[place], self._worth[place], self.grades[place]
             self._rectangles = signals, worth, grades
         return self._rectangles
@@ -153,14 +153,14 @@ def cross_fit(
         best = np.argsort(-gains, kind="stable")[:_AVERAGED]
         share = np.exp((gains[best] - gains[best[0]]) / _CLOSE)
         goal = np.average(np.stack([pool[place] for place in best]), axis=0, weights=share)
-        found, sure = pool[0], 0.0
+        fitted, sure = pool[0], 0.0
         for step in _STEPS:
             weights = (1 - step) * pool[0] + step * goal
             each = (table.ndcg(weights) - ndcg[0])[mask]
             gain = float(each.mean()) - class_error(each, np.array(table.classes)[mask])
             if gain > sure:
-                found, sure = weights, gain
-        return Signals(*(round(float(one), 4) for one in found))
+                fitted, sure = weights, gain
+        return Signals(*(round(float(one), 4) for one in fitted))
 
     every = np.ones(len(table), np.bool_)
     names = range(int(parts.max(initial=-1)) + 1)

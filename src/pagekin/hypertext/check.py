@@ -60,10 +60,10 @@ def check_corpus(kin: Kin) -> Iterator[Finding]:
     if wrong:
         return
     yield from _check_streams(kin, terms)
-    for fact, found in (("pages", pages), ("urls", urls), ("terms", terms), ("anchors", anchors),
+    for fact, count in (("pages", pages), ("urls", urls), ("terms", terms), ("anchors", anchors),
                         ("words", len(kin["stream.words"]))):  # fmt: skip
-        if kin.facts[fact] != found:
-            yield Finding("manifest.json", f"says {kin.facts[fact]:,} {fact}, and there are {found:,}")
+        if kin.facts[fact] != count:
+            yield Finding("manifest.json", f"says {kin.facts[fact]:,} {fact}, and there are {count:,}")
 
 
 def _check_streams(kin: Kin, terms: int) -> Iterator[Finding]:

@@ -23,23 +23,23 @@ def match_pages(before: Sequence[Corpus], after: Sequence[Corpus]) -> npt.NDArra
     Each is one corpus, or those of its shards in their order; pages have their numbers in the whole. Pages stand in the order
     of their addresses, so one pass over both is enough, and takes no memory for the addresses.
     """
-    found = np.full(sum(map(len, after)), -1, np.int64)
+    matches = np.full(sum(map(len, after)), -1, np.int64)
     others = _addresses(before)
     other, number = next(others, (None, -1))
     for address, page in _addresses(after):
         while other is not None and other < address:
             other, number = next(others, (None, -1))
         if other == address:
-            found[page] = number
-    return found
+            matches[page] = number
+    return matches
 
 
 def compare_pages(before: Sequence[Corpus], after: Sequence[Corpus]) -> PageChanges:
     """Count added, changed and removed addresses; of several captures, compare the newest."""
-    found, newest = match_pages(before, after), _newest(after)
-    known = newest & (found >= 0)
+    matches, newest = match_pages(before, after), _newest(after)
+    known = newest & (matches >= 0)
     old, new = (np.concatenate([np.asarray(corpus.pages.digest) for corpus in some]) for some in (before, after))
-    changed = int(np.count_nonzero(old[found[known]] != new[known]))
+    changed = int(np.count_nonzero(old[matches[known]] != new[known]))
     kept = int(np.count_nonzero(known))
     return PageChanges(int(np.count_nonzero(newest)) - kept, changed, int(np.count_nonzero(_newest(before))) - kept)
 

@@ -59,11 +59,12 @@ def _candidate_urls(corpora: Sequence[Corpus], text: str) -> list[str]:
     """Return the addresses that a text may mean, by the first reading that yields any; captured ones, if any."""
     text = text.strip()
     for find in (_spelt_otherwise, _ending_in, _with_title):
-        found: dict[str, bool] = {}
+        candidates: dict[str, bool] = {}
         for address, captured in (one for corpus in corpora for one in find(corpus, text)):
-            found[address] = found.get(address, False) or captured  # a page of one shard may be linked from others
-        if found:
-            return [address for address, captured in found.items() if captured] or list(found)
+            # A page of one shard may be linked from others.
+            candidates[address] = candidates.get(address, False) or captured
+        if candidates:
+            return [address for address, captured in candidates.items() if captured] or list(candidates)
     return []
 
 
@@ -117,8 +118,8 @@ def _with_name(corpus: Corpus, name: str) -> list[str]:
     """Return some addresses that contain `name`, ignoring case."""
     if len(name) < 3:
         return []
-    found = _holding(corpus.urls, name.encode("utf-8", "replace"), _ENOUGH)
-    return [corpus.url(number) for number in found if corpus.knows(number)]
+    numbers = _holding(corpus.urls, name.encode("utf-8", "replace"), _ENOUGH)
+    return [corpus.url(number) for number in numbers if corpus.knows(number)]
 
 
 def _holding(strings: RaggedBytes, needle: bytes, most: int) -> Iterator[int]:

@@ -75,8 +75,8 @@ class OptOuts:
     def mark(self, urls: RaggedBytes) -> npt.NDArray[np.bool_]:
         """Mark the opted-out addresses of a sorted table; with hosts, every address is looked at."""
         marked = np.zeros(len(urls), np.bool_)
-        found = (urls.find(address.encode()) for address in self.addresses)
-        marked[[place for place in found if place >= 0]] = True
+        places = (urls.find(address.encode()) for address in self.addresses)
+        marked[[place for place in places if place >= 0]] = True
         if self.hosts:
             known: dict[bytes, bool] = {}
             for place, url in enumerate(urls):

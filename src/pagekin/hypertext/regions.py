@@ -154,7 +154,7 @@ class _Places:
     def __init__(self, text: str, skipped: int) -> None:
         """Take the parsed text, and the number of bytes before it in the page."""
         # The parser counts \r\n as one character.
-        self._pairs = [found.start() - number for number, found in enumerate(re.finditer("\r\n", text))]
+        self._pairs = [match.start() - number for number, match in enumerate(re.finditer("\r\n", text))]
         self._skipped = skipped
 
     def _byte(self, offset: int) -> int:

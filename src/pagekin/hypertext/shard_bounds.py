@@ -110,13 +110,13 @@ def find_starts(
     return Starts(work[places], pages[places], Names.of(addresses[places]))
 
 
-def settle_bounds(found: Iterable[Starts], shares: npt.NDArray[np.int64]) -> tuple[Starts, npt.NDArray[np.int64]]:
+def settle_bounds(starts: Iterable[Starts], shares: npt.NDArray[np.int64]) -> tuple[Starts, npt.NDArray[np.int64]]:
     """Return (where all shards but the first begin, the shares to look for next).
 
     If these shares are other ones, two shards began at one address: look for them by `find_starts`, and settle again. There are
     fewer starts than shares if there are too few addresses.
     """
-    every = list(found)
+    every = list(starts)
     work, pages = (
         np.concatenate([np.zeros(0, np.int64), *(getattr(one, name) for one in every)]) for name in ("work", "pages")
     )

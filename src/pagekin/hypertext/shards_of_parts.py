@@ -201,11 +201,11 @@ class _Job:
         wanted = share_work(sum_sizes(sizes), shards)
         while True:
             shares = wanted
-            found = [
+            possible = [
                 find_starts(self._shelf.one(f"chosen-{number}", ChosenPages), sum_sizes(sizes[:number]), shares, closed)
                 for number in range(ranges)
             ]
-            starts, wanted = settle_bounds(found, shares)
+            starts, wanted = settle_bounds(possible, shares)
             if wanted.tolist() == shares.tolist():
                 return starts
 

@@ -28,8 +28,8 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
         if last := _PARENTHESES.search(title) or (borders[-1] if borders else None):
             end[title[last.start() :]] += 1
 
-    def most(found: Counter[str]) -> str:
-        text, times = found.most_common(1)[0] if found else ("", 0)
+    def most(counts: Counter[str]) -> str:
+        text, times = counts.most_common(1)[0] if counts else ("", 0)
         return text if times >= max(FEWEST, SHARE * count) else ""
 
     return most(begin), most(end)

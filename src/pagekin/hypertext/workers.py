@@ -73,8 +73,6 @@ class Clock:
 NO_CLOCK = Clock(0)
 """For reading in this process, which nobody may kill."""
 
-Work = Callable[[Connection, Clock, str], None]
-
 
 def _run(work: Callable[..., None], args: tuple[Any, ...], connection: Connection, clock: Clock, name: str) -> None:
     """Run a worker: `work(*args, connection, clock, name)`, which ends when it receives None."""

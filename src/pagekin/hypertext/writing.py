@@ -104,16 +104,16 @@ class _Speller:
             (*self._found, elsewhere),
         )
         self._slot[terms] = -1
-        found: dict[int, list[tuple[str, int]]] = {}
+        spellings: dict[int, list[tuple[str, int]]] = {}
         for slot, capitals, value in zip(*(column[:count].tolist() for column in self._found), strict=True):
-            found.setdefault(terms[slot], []).append((_with_capitals(words[slot], capitals), value))
+            spellings.setdefault(terms[slot], []).append((_with_capitals(words[slot], capitals), value))
         if others:
             seen: defaultdict[str, Counter[str]] = defaultdict(Counter)
             named = dict(zip(terms, words, strict=True))
             _note_places(self._corpus, page, elsewhere[:others], named, seen)
             for term, word in named.items():
-                found.setdefault(term, []).extend(seen[word].items()) if seen[word] else None
-        return found
+                spellings.setdefault(term, []).extend(seen[word].items()) if seen[word] else None
+        return spellings
 
 
 def _with_capitals(word: str, capitals: int) -> str:

@@ -157,15 +157,15 @@ class _Router:
         """A lower bound of the pages with each word; labels give counts of their heaviest terms."""
         for one in range(len(self.documents)):
             terms, _tf, df, _weights = self.rows.sum_rows([one])
-            found, place = np.unique(terms // len(TERM_ATTRIBUTES), return_inverse=True)
-            self._held[found] += _most(place, df, len(found))
+            distinct, place = np.unique(terms // len(TERM_ATTRIBUTES), return_inverse=True)
+            self._held[distinct] += _most(place, df, len(distinct))
 
     def parts(self, most: int) -> list[list[int]]:
         """Group the documents into at most `most` groups, the largest first."""
-        found = [[place] for place in range(len(self.documents))]
-        if len(found) > most:
-            found = merge_documents(self.rows.offsets, self.rows.terms, self.rows.tf, self.width, most)
-        return sorted(found, key=lambda part: (-sum(self.documents[one].part.num_docs for one in part), part))
+        parts = [[place] for place in range(len(self.documents))]
+        if len(parts) > most:
+            parts = merge_documents(self.rows.offsets, self.rows.terms, self.rows.tf, self.width, most)
+        return sorted(parts, key=lambda part: (-sum(self.documents[one].part.num_docs for one in part), part))
 
     def group(self, part: Sequence[int], most: int) -> fitting.Group:
         """Make the group of some documents, with everything that the label may include."""
@@ -245,8 +245,8 @@ def _filters(parts: Sequence[SubCluster | ContentLabel]) -> tuple[TermFilter, ..
     """Return the filters of all parts side by side, none twice; none at all if a part has none."""
     if not all(one.filters for one in parts):
         return ()
-    found = {(one.keys, one.bits): one for part in parts for one in part.filters}
-    return tuple(found[key] for key in sorted(found))
+    filters = {(one.keys, one.bits): one for part in parts for one in part.filters}
+    return tuple(filters[key] for key in sorted(filters))
 
 
 def _share_documents(labels: Sequence[ContentLabel]) -> bool:
@@ -312,8 +312,8 @@ def share_leaves(children: Mapping[str, ContentLabel]) -> tuple[tuple[LeafCount,
     nearest: dict[str, tuple[int, str]] = {}
     for child, label in sorted(children.items()):
         for leaf in label.leaves:
-            found = leaf.hops, child
-            nearest[leaf.identity] = min(found, nearest.get(leaf.identity, found))
+            way = leaf.hops, child
+            nearest[leaf.identity] = min(way, nearest.get(leaf.identity, way))
     shares: dict[str, float] = {}
     leaves: list[LeafCount] = []
     for child, label in children.items():

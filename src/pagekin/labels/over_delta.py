@@ -83,13 +83,13 @@ class _Went:
 
 def _as_counts(terms: Array, tf: Array, df: Array, stems: Sequence[str] | Mapping[int, str]) -> _Counts:
     """Return counts by stems; those of two words with one stem are added."""
-    found = _Counts({}, {})
+    counts = _Counts({}, {})
     for term, times, pages in zip(terms.tolist(), tf.astype(np.int64).tolist(), df.tolist(), strict=True):
         word, attribute = divmod(term, len(TERM_ATTRIBUTES))
         key = stems[word], attribute
-        found.tf[key] = found.tf.get(key, 0) + times
-        found.df[key] = found.df.get(key, 0) + pages
-    return found
+        counts.tf[key] = counts.tf.get(key, 0) + times
+        counts.df[key] = counts.df.get(key, 0) + pages
+    return counts
 
 
 def _stems(words: Sequence[str]) -> list[str]:

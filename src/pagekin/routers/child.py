@@ -136,7 +136,7 @@ class Child:
         self.calls += 1
         began = time.monotonic()
         try:
-            found = await self.connection.ask(operation, outgoing, answer)
+            response = await self.connection.ask(operation, outgoing, answer)
         except RefusedError:
             self.note_success()
             raise
@@ -146,7 +146,7 @@ class Child:
         self.note_success()
         took = time.monotonic() - began
         self._usual = took if self._usual is None else 0.9 * self._usual + 0.1 * took
-        return found
+        return response
 
     # -- its label ------------------------------------------------------------------------------------------------------
 

@@ -82,11 +82,11 @@ class HttpConnection:
         self, etags: Mapping[str, str], most: int | None, limits: labels.LabelLimits
     ) -> dict[str, labels.ContentLabel]:
         """Fetch the parts of the child's label whose ETags differ, cut to `most` bytes if that is given."""
-        found = {
+        changed = {
             function: await self._part(function, etags.get(function, ""), most, limits)
             for function in labels.ABSTRACTION_FUNCTIONS
         }
-        return {function: part for function, part in found.items() if part is not None}
+        return {function: part for function, part in changed.items() if part is not None}
 
     async def _part(
         self, function: str, tag: str, most: int | None, limits: labels.LabelLimits
@@ -117,10 +117,10 @@ class DirectConnection:
     async def ask(self, operation: str, outgoing: Outgoing, answer: type[T]) -> tuple[T, int]:
         """Return what the child answers; its size is 0."""
         try:
-            found: T = await getattr(self.service, operation)(outgoing.request)
+            response: T = await getattr(self.service, operation)(outgoing.request)
         except Exception as error:
             raise self._child_error(error) from error
-        return found, 0
+        return response, 0
 
     def _child_error(self, error: Exception) -> ChildError:
         if isinstance(error, QueryError):

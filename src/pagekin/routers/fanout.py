@@ -157,11 +157,11 @@ class FanOut:
 
     async def _ask_one(self, operation: str, target: Target, outgoing: Outgoing, answer: type[T]) -> ChildAnswer[T]:
         began = time.perf_counter()
-        found: Any
+        response: Any
         try:
-            found, size = await target.child.ask(operation, outgoing, answer)
+            response, size = await target.child.ask(operation, outgoing, answer)
         except ChildError as error:
             return ChildAnswer(target, None, time.perf_counter() - began, 0, str(error))
-        if size and isinstance(found, Answer):  # services in this process clean what comes in from elsewhere
-            found = await believable(found, outgoing.request, f"{self.name}/{target.name}")
-        return ChildAnswer(target, found, time.perf_counter() - began, size)
+        if size and isinstance(response, Answer):  # services in this process clean what comes in from elsewhere
+            response = await believable(response, outgoing.request, f"{self.name}/{target.name}")
+        return ChildAnswer(target, response, time.perf_counter() - began, size)

@@ -66,20 +66,20 @@ class ServedService:
         """Return a service's answer; record its time and status in the metrics."""
         started, status = time.perf_counter(), 500
         try:
-            found = await answer
+            response = await answer
             status = 200
         except (QueryError, ServiceError) as error:
             status = getattr(error, "status", 400)
             raise
         finally:
             self.metrics.note(operation, status, time.perf_counter() - started)
-        return found
+        return response
 
 
 def service_of(scope: Any) -> ServedService:
     """Return the service that a request is for, which the front application put into its scope."""
-    found: ServedService = scope[SERVED]
-    return found
+    service: ServedService = scope[SERVED]
+    return service
 
 
 @get("/label")

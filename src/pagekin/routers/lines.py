@@ -26,7 +26,7 @@ _PIECE = re.compile(
 
 def key_lines(text: str) -> dict[Place, int]:
     """Return the line (from 1) of every table and key of a TOML text, except for keys inside `{ }`."""
-    ends = [found.start() for found in re.finditer("\n", text)]
+    ends = [match.start() for match in re.finditer("\n", text)]
     lines: dict[Place, int] = {}
     tables: Counter[str] = Counter()
     here: Place = ()
@@ -80,5 +80,5 @@ def _unquote(key: str) -> list[str]:
     ]
 
 
-def _end(found: re.Match[str] | None) -> int:
-    return found.end() if found else 0
+def _end(match: re.Match[str] | None) -> int:
+    return match.end() if match else 0

@@ -109,9 +109,9 @@ class Network:
         warnings: Iterable[str] = (),
     ) -> "Network":  # fmt: skip
         """Make a network of nodes in any order. They are not checked, but there must be no cycle."""
-        found = tuple(nodes)
-        level = levels_of(found)
-        ordered = sorted(found, key=lambda n: (n.leaf, bool(n.parents), n.hierarchy, -level[n.name], n.name))
+        every = tuple(nodes)
+        level = levels_of(every)
+        ordered = sorted(every, key=lambda n: (n.leaf, bool(n.parents), n.hierarchy, -level[n.name], n.name))
         return cls(name, tuple(ordered), defaults or Settings(), file, tuple(warnings))
 
     @staticmethod
@@ -133,11 +133,11 @@ class Network:
 
     @cached_property
     def _children(self) -> Mapping[str, tuple[Node, ...]]:
-        found: defaultdict[str, list[Node]] = defaultdict(list)
+        by_parent: defaultdict[str, list[Node]] = defaultdict(list)
         for node in self.nodes:
             for parent in node.parents:
-                found[parent].append(node)
-        return {name: tuple(children) for name, children in found.items()}
+                by_parent[parent].append(node)
+        return {name: tuple(children) for name, children in by_parent.items()}
 
     @cached_property
     def _level(self) -> Mapping[str, int]:

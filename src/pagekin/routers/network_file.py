@@ -104,8 +104,8 @@ class NetworkReader:
         try:
             return tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            found = _SYNTAX_LINE.fullmatch(str(error))
-            what, line = (found[1], int(found[2])) if found else (str(error), text.count("\n") + 1)
+            match = _SYNTAX_LINE.fullmatch(str(error))
+            what, line = (match[1], int(match[2])) if match else (str(error), text.count("\n") + 1)
             raise NetworkError(self._message(line, f"this is not TOML: {what}")) from None
         except (RecursionError, ValueError) as error:  # depth without end; a number of more digits than Python reads
             what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
@@ -114,18 +114,18 @@ class NetworkReader:
     def _message(self, line: int, text: str) -> str:
         return f"{self.file.name}:{line}: {text}"
 
-    def _report(self, found: list[tuple[int, str]]) -> str:
-        shown = [self._message(*one) for one in sorted(found)[:_MOST_MESSAGES]]
-        more = len(found) - len(shown)
+    def _report(self, problems: list[tuple[int, str]]) -> str:
+        shown = [self._message(*one) for one in sorted(problems)[:_MOST_MESSAGES]]
+        more = len(problems) - len(shown)
         return "\n".join([*shown, *([f"... and {more:,} more"] if more else [])])
 
     def _error(self, place: Place, text: str) -> None:
         self._wrong.append((line_of(self._lines, place), text))
 
     def _list(self, content: dict[str, Any], block: str) -> list[Any]:
-        found = content.get(block, [])
-        if isinstance(found, list):
-            return found
+        blocks = content.get(block, [])
+        if isinstance(blocks, list):
+            return blocks
         self._error((block,), f"write [[{block}]] in two brackets: there may be many")
         return []
 
@@ -149,8 +149,8 @@ class NetworkReader:
             self._error((*place, "allow"), f"{who} allows what it cannot: {error}")
         return values
 
-    def _check_keys(self, place: Place, found: Iterable[str], known: Sequence[str]) -> None:
-        for key in found:
+    def _check_keys(self, place: Place, keys: Iterable[str], known: Sequence[str]) -> None:
+        for key in keys:
             if key not in known:
                 what = f"[{place[0]}] has no key" if place else "there is no table or key"
                 hint = self._suggestion(key, known)
@@ -165,8 +165,8 @@ class NetworkReader:
 
         Looking for it takes time, so only the first messages have one.
         """
-        found = difflib.get_close_matches(name, known, 1) if len(self._wrong) < _MOST_MESSAGES else []
-        return f"; did you mean '{found[0]}'?" if found else ""
+        similar = difflib.get_close_matches(name, known, 1) if len(self._wrong) < _MOST_MESSAGES else []
+        return f"; did you mean '{similar[0]}'?" if similar else ""
 
     def _node(self, table: Any, place: Place, leaf: bool) -> Node | None:
         """Return the node of a table, or None if it has no name."""
@@ -297,16 +297,16 @@ class NetworkReader:
 def _with_hierarchies(nodes: list[Node]) -> list[Node]:
     """Return the nodes; routers that name no hierarchy get that of their first parent."""
     by_name = {node.name: node for node in nodes}
-    found: dict[str, str] = {node.name: node.hierarchy for node in nodes if node.hierarchy}
+    hierarchies: dict[str, str] = {node.name: node.hierarchy for node in nodes if node.hierarchy}
     for node in nodes:
         way: list[str] = []
         name = node.name
-        while name not in found and by_name[name].parents:
+        while name not in hierarchies and by_name[name].parents:
             way.append(name)
             name = by_name[name].parents[0]
-        found.setdefault(name, MAIN)
-        found |= dict.fromkeys(way, found[name])
-    return [node if node.leaf else replace(node, hierarchy=found[node.name]) for node in nodes]
+        hierarchies.setdefault(name, MAIN)
+        hierarchies |= dict.fromkeys(way, hierarchies[name])
+    return [node if node.leaf else replace(node, hierarchy=hierarchies[node.name]) for node in nodes]
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:

@@ -28,8 +28,8 @@ _HOST_AND_PORT = re.compile(r"(localhost|[\w.-]+\.[\w-]+|\[[0-9a-fA-F:.]+\]):\d{
 
 def address_of(target: str) -> str:
     """Return the address that a target names; '' for a path. A network's folder means its root, if it has only one."""
-    if found := _SCHEME.match(target):
-        return found[0].lower() + target[found.end() :]
+    if match := _SCHEME.match(target):
+        return match[0].lower() + target[match.end() :]
     path = Path(target)
     if path.exists():
         return _root_of(path)

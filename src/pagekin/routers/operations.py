@@ -45,9 +45,9 @@ class Operation:
 
     def describe_parameters(self) -> list[Parameter]:
         """Return the parameters of an address, as OpenAPI describes them."""
-        found = list(_describe(self.request, self.parameters))
-        found[0].required = True
-        return found
+        described = list(_describe(self.request, self.parameters))
+        described[0].required = True
+        return described
 
 
 def _fields(names: Sequence[str], given: MultiDict[Any]) -> dict[str, Any]:

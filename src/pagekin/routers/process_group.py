@@ -96,13 +96,13 @@ class ProcessGroup:
     def _next(self, one: _Child) -> tuple[Any, ...]:
         """Return the next message of a process; pass messages for people on."""
         try:
-            found: tuple[Any, ...] = one.messages.recv()
+            message: tuple[Any, ...] = one.messages.recv()
         except (EOFError, OSError):
             one.process.join(5)
             return ("ended",)
-        if found[0] == "line":
-            self._tell(found[1])
-        return found
+        if message[0] == "line":
+            self._tell(message[1])
+        return message
 
     def watch(self) -> None:
         """Replace each process that dies from now on."""

@@ -46,11 +46,11 @@ class Target:
 
     def _cluster(self, number: int) -> int:
         """Return the router's sub-cluster that one of the target's went into; 0 for none."""
-        found = self._cluster_of.get(number)
-        if found is None:
+        cluster = self._cluster_of.get(number)
+        if cluster is None:
             below = self._inner._cluster(number) if self._inner else number
-            found = self._cluster_of[number] = self._homes.get(self.way[0].cluster_number(below), 0)
-        return found
+            cluster = self._cluster_of[number] = self._homes.get(self.way[0].cluster_number(below), 0)
+        return cluster
 
     def place(self, hit: Hit) -> Hit:
         """Return a hit of the target as one of the router's: its path, its address, its sub-cluster here."""
@@ -165,8 +165,8 @@ class Reach:
 
     def passed_over(self, reasons: Mapping[str, str]) -> list[SkippedNode]:
         """Return who was skipped, given the reasons by name; a router replaces its ends if all of them were skipped."""
-        _all, found = _passed_over(reasons, self._below)
-        return [SkippedNode(path=path, reason=reason) for path, reason in found]
+        _all, passed = _passed_over(reasons, self._below)
+        return [SkippedNode(path=path, reason=reason) for path, reason in passed]
 
     @cached_property
     def _below(self) -> "list[_Below]":
@@ -219,16 +219,16 @@ class _Below(NamedTuple):
 
 def _passed_over(reasons: Mapping[str, str], services: list[_Below]) -> tuple[bool, list[tuple[Path, str]]]:
     """Return (whether all were skipped, the paths of those that were, and the reasons)."""
-    found: list[tuple[Path, str]] = []
+    passed: list[tuple[Path, str]] = []
     everyone = True
     for name, path, inner in services:
         if (reason := reasons.get(name)) is not None:
-            found.append((path, reason))
+            passed.append((path, reason))
             continue
         all_below, below = _passed_over(reasons, inner) if inner is not None else (False, [])
-        found += [(path, _common_reason({why for _path, why in below}))] if all_below else below
+        passed += [(path, _common_reason({why for _path, why in below}))] if all_below else below
         everyone &= all_below
-    return everyone, found
+    return everyone, passed
 
 
 def _common_reason(reasons: set[str]) -> str:

@@ -350,13 +350,13 @@ class Router(Service):
             onward = messages.CooccurrencesRequest(query=request.query, hops=request.hops, visited=request.visited)
             asked, counts, partial = await self._count_below(onward, deadline)
         if counts and len(partial) < max(asked, 1):
-            found = without_own_words(counts.suggest, query, request.count)
+            terms = without_own_words(counts.suggest, query, request.count)
         else:
             thesaurus = self.knowledge.ready.thesaurus
-            found = await in_thread(thesaurus.suggest, query_words(query), request.count, as_in_1996)
+            terms = await in_thread(thesaurus.suggest, query_words(query), request.count, as_in_1996)
         return messages.Refinements(
-            query=request.query, router=self.name, known=found.pages, collocated=found.collocated, broader=found.broader,
-            narrower=found.narrower, children=asked, partial=partial, seconds=time.perf_counter() - started,
+            query=request.query, router=self.name, known=terms.pages, collocated=terms.collocated, broader=terms.broader,
+            narrower=terms.narrower, children=asked, partial=partial, seconds=time.perf_counter() - started,
         )  # fmt: skip
 
     async def cooccurrences(self, request: messages.CooccurrencesRequest) -> messages.CooccurrenceCounts:

@@ -145,10 +145,10 @@ class RoutingTable:
         for pair, here in added.items():
             column[pair] = column[pair] | here[self._owner % len(here)]
         children = len(self.names)
-        found = self._without_filters.copy()
-        found[self._owner[matching(query, lambda attribute, word: column[attribute, word], self._everything)]] = True
+        may_hold = self._without_filters.copy()
+        may_hold[self._owner[matching(query, lambda attribute, word: column[attribute, word], self._everything)]] = True
         # A document's words are all in one filter of the whole, too, which errs about other words than sub-clusters' do.
-        out = (~(found[:children] & found[children:])).nonzero()[0]
+        out = (~(may_hold[:children] & may_hold[children:])).nonzero()[0]
         if not len(out):
             return {}
         somewhere = self._somewhere(held)
@@ -189,10 +189,10 @@ class RoutingTable:
 
     def _somewhere(self, held: Mask) -> Mask:
         """Mark (children, words): which child may hold which word in some group of its pages, by its filters."""
-        found = np.zeros((len(self.names), held.shape[1]), np.bool_)
+        somewhere = np.zeros((len(self.names), held.shape[1]), np.bool_)
         if len(self._first):
-            found[self._with_filters] = np.logical_or.reduceat(held[: self._groups], self._first, axis=0)
-        return found
+            somewhere[self._with_filters] = np.logical_or.reduceat(held[: self._groups], self._first, axis=0)
+        return somewhere
 
     def _has_added(self, attribute: str | None, word: str) -> Mask:
         """Mark the children that have a word added to their label."""
@@ -334,11 +334,11 @@ class LabelCounts:
         """Return each form's highest document frequency in the label under any attribute."""
         most = np.full(len(forms), -1, np.int64)
         np.maximum.at(most, self._terms // len(TERM_ATTRIBUTES), self._df)
-        found: dict[str, int] = {}
+        sums: dict[str, int] = {}
         for form, df in zip(forms, most.tolist(), strict=True):
             if df >= 0:
-                found[form] = max(df, found.get(form, 0))
-        return found
+                sums[form] = max(df, sums.get(form, 0))
+        return sums
 
     def df(self, attribute: str | None, form: str) -> int | None:
         """Return the document frequency of a form under an attribute, or None if the label lacks it.
@@ -347,13 +347,13 @@ class LabelCounts:
         """
         if attribute is None:
             return self.anywhere.get(form)
-        found, kind = -1, TERM_ATTRIBUTES.index(attribute)
+        count, kind = -1, TERM_ATTRIBUTES.index(attribute)
         for word in self._words.get(form, ()):
             number = word * len(TERM_ATTRIBUTES) + kind
             place = bisect_left(self._numbers, number)
             if place < len(self._numbers) and self._numbers[place] == number:
-                found = max(found, self._counts[place])
-        return found if found >= 0 else None
+                count = max(count, self._counts[place])
+        return count if count >= 0 else None
 
 
 @lru_cache(4096)

@@ -16,12 +16,12 @@ def items_by_target(
     items: Iterable[Item], target_on: Callable[[Sequence[str]], Target | None]
 ) -> dict[Target, tuple[Item, ...]]:
     """Return items by the target that leads to them, with their paths from there on."""
-    found: dict[Target, list[Item]] = {}
+    by_target: dict[Target, list[Item]] = {}
     for item in items:
         if target := target_on(item.path):
             onward = msgspec.structs.replace(item, path=item.path[len(target.path) - 1 :])
-            found.setdefault(target, []).append(onward)
-    return {target: tuple(mine) for target, mine in found.items()}
+            by_target.setdefault(target, []).append(onward)
+    return {target: tuple(mine) for target, mine in by_target.items()}
 
 
 def select_known(name: str, children: Mapping[str, Child], known: Snapshot, request: messages.SelectRequest) -> Answer:

@@ -85,13 +85,13 @@ def _hint(error: OSError) -> str:
 
 def obstacles(places: Iterable[Place]) -> list[str]:
     """Return why some places cannot be listened at: a line for each."""
-    found = []
+    taken = []
     for host, port in dict.fromkeys((place.host, place.port) for place in places):
         try:
             listening_socket(Place(host, port)).close()
         except ServiceError as error:
-            found.append(str(error))
-    return found
+            taken.append(str(error))
+    return taken
 
 
 class MountedRouters:
@@ -151,8 +151,8 @@ class MountedRouters:
 def _is_host(scope: Any) -> bool:
     """Return whether the Host header of a request can name a host."""
     named = next((value for name, value in scope["headers"] if name == b"host"), b"")
-    found = _HOST.fullmatch(named)
-    return found is not None and int(found[1] or 0) < 65_536
+    match = _HOST.fullmatch(named)
+    return match is not None and int(match[1] or 0) < 65_536
 
 
 async def _refuse(send: Any, status: int, detail: bytes) -> None:

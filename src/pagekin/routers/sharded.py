@@ -133,9 +133,11 @@ class ShardRouter(Router):
         if stopped := self._answer_if_stopped(request):
             return stopped
         started = time.perf_counter()
-        found, asked = await in_thread(self._folder.use, partial(self._ask_whole, request, ask))
-        hits, subjects = (tuple(map(self._place, some)) for some in (found.hits, found.facts.get("subjects", ())))
-        facts: dict[str, Any] = {"total": len(hits), "distinct": len(hits)} | found.facts | {"subjects": subjects}
+        whole_hits, asked = await in_thread(self._folder.use, partial(self._ask_whole, request, ask))
+        hits, subjects = (
+            tuple(map(self._place, some)) for some in (whole_hits.hits, whole_hits.facts.get("subjects", ()))
+        )
+        facts: dict[str, Any] = {"total": len(hits), "distinct": len(hits)} | whole_hits.facts | {"subjects": subjects}
         return Answer(
             query=getattr(request, "query", ""), router=self.name, results=hits, groups=group_hits(hits), asked=asked,
             seconds=time.perf_counter() - started, **facts,
@@ -145,10 +147,10 @@ class ShardRouter(Router):
         self, request: R, ask: Callable[[Whole, R], WholeHits], whole: Whole
     ) -> tuple[WholeHits, tuple[AskedNode, ...]]:
         """Return the answer of the `Whole`, with the shards as the services asked, each with its matches."""
-        found = ask(whole, request)
-        names = [hit.path[0] for hit in found.hits]
-        totals = found.totals or (0,) * len(whole.parts)
-        return found, tuple(
+        hits = ask(whole, request)
+        names = [hit.path[0] for hit in hits.hits]
+        totals = hits.totals or (0,) * len(whole.parts)
+        return hits, tuple(
             AskedNode(
                 path=(self.name, part.name), leaf=True, results=names.count(part.name), mark=part.mark, total=total
             )
@@ -247,8 +249,8 @@ class ShardedCollection(Service):
 
     async def _ask(self, operation: str, request: Request, answer: type[T]) -> T:
         """Return the answer of the router to all other questions, which need labels."""
-        found: T = await getattr(await self._with_labels(), operation)(request)
-        return found
+        response: T = await getattr(await self._with_labels(), operation)(request)
+        return response
 
     # -- what it is -----------------------------------------------------------------------------------------------------
 

@@ -28,7 +28,7 @@ async def tree_below(own: TreeNode, children: Mapping[str, Child], request: Tree
 
 async def _child_tree(child: Child, request: TreeRequest, deadline: float) -> TreeNode:
     try:
-        found, _size = await child.call("tree", request, TreeNode, deadline)
+        tree, _size = await child.call("tree", request, TreeNode, deadline)
     except ChildError as error:
         label = child.label
         return TreeNode(
@@ -36,7 +36,7 @@ async def _child_tree(child: Child, request: TreeRequest, deadline: float) -> Tr
             documents=label.num_docs if label else 0, label_bytes=child.published.bytes, label_age=child.label_age(),
             error=plain_text(str(error))[:2000],
         )  # fmt: skip
-    return msgspec.structs.replace(_clean(found, request.hops), name=child.name, url=child.url, up=True)
+    return msgspec.structs.replace(_clean(tree, request.hops), name=child.name, url=child.url, up=True)
 
 
 def _clean(node: TreeNode, depth: int) -> TreeNode:

@@ -91,12 +91,12 @@ def choose_nodes(network: Network, only: Sequence[str], host: str) -> list[str]:
         near = get_close_matches(unknown[0], network.by_name, 1)
         hint = f"; did you mean '{near[0]}'?" if near else ""
         raise ServiceError(f"the network has no node '{unknown[0]}'{hint}")
-    found = [node for node in network.nodes if (node.name in only if only else node.here)]
+    chosen = [node for node in network.nodes if (node.name in only if only else node.here)]
     if host:
-        found = [node for node in found if host in (node.place.host, Place.of(node.url).host)]
-    if not found:
+        chosen = [node for node in chosen if host in (node.place.host, Place.of(node.url).host)]
+    if not chosen:
         raise ServiceError(f"no node of the network runs at '{host}'" if host else "no node of the network runs here")
-    return [node.name for node in found]
+    return [node.name for node in chosen]
 
 
 def share(network: Network, processes: int, names: Sequence[str] | None = None) -> list[list[str]]:
@@ -182,10 +182,10 @@ def _may_open_many() -> None:
 
 def _check_places(network: Network, names: Sequence[str]) -> None:
     """Refuse to run nodes if another program listens at one of their places; name all of them, and start nothing."""
-    found = obstacles(network.by_name[name].place for name in names)
-    if found:
-        more = f"\n... and {len(found) - _MOST_TOLD:,} more" if len(found) > _MOST_TOLD else ""
-        raise ServiceError("\n".join(found[:_MOST_TOLD]) + more + "\nNothing was started.")
+    taken = obstacles(network.by_name[name].place for name in names)
+    if taken:
+        more = f"\n... and {len(taken) - _MOST_TOLD:,} more" if len(taken) > _MOST_TOLD else ""
+        raise ServiceError("\n".join(taken[:_MOST_TOLD]) + more + "\nNothing was started.")
 
 
 def open_and_warm(network: Network, names: Sequence[str], refresh: float, tell: Callable[[str], None]) -> OpenNodes:
@@ -215,11 +215,11 @@ def _report_when_ready(network: Network, names: Sequence[str], began: float, tel
         for name in sorted(waiting):
             node = network.by_name[name]
             try:
-                found = fetch(node.place.url, "health", Health, 5.0)
+                health = fetch(node.place.url, "health", Health, 5.0)
             except ServiceError:
                 continue
-            if found.ready and not found.waiting:
-                known[name] = found.documents
+            if health.ready and not health.waiting:
+                known[name] = health.documents
                 waiting.remove(name)
         if waiting and time.monotonic() > late:
             tell(
@@ -277,15 +277,15 @@ def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:
             "ready": False, "waiting": 0, "label_bytes": 0, "label_age": None, "documents": 0, "requests": 0, "error": "",
         }  # fmt: skip
         try:
-            found = fetch(node.url, "health", Health, seconds, _guard_of(network, node))
+            health = fetch(node.url, "health", Health, seconds, _guard_of(network, node))
         except ServiceError as error:
             return {**row, "error": str(error)}
-        wrong = [f"{child.name}: {child.error}" for child in found.children if child.error]
+        wrong = [f"{child.name}: {child.error}" for child in health.children if child.error]
         more = f" (and {len(wrong) - 1:,} more children)" if len(wrong) > 1 else ""
         return {
-            **row, "up": found.ready or not found.leaf, "ready": found.ready and not found.waiting, "waiting": found.waiting,
-            "label_bytes": found.label_bytes, "label_age": found.label_age, "documents": found.documents,
-            "requests": found.requests, "error": plain_text(found.error or "".join(wrong[:1]) + more),
+            **row, "up": health.ready or not health.leaf, "ready": health.ready and not health.waiting, "waiting": health.waiting,
+            "label_bytes": health.label_bytes, "label_age": health.label_age, "documents": health.documents,
+            "requests": health.requests, "error": plain_text(health.error or "".join(wrong[:1]) + more),
         }  # fmt: skip
 
     with ThreadPoolExecutor(16) as pool:

@@ -74,8 +74,8 @@ def _ask(collection: Collection, wholly: bool) -> None:
         return
     words = collection.label.heaviest if collection.has_label else ()
     word = next((word for word in words if word.isalnum()), _COMMON)
-    found = collection.search(SearchRequest(query=word, limit=1))
-    url = found.results[0].url if found.results else collection.corpus.page_url(0)
+    answer = collection.search(SearchRequest(query=word, limit=1))
+    url = answer.results[0].url if answer.results else collection.corpus.page_url(0)
     item = Item("document", url)
     collection.show(ShowRequest(query=word, items=(item,)))
     if not wholly:

@@ -78,9 +78,9 @@ class Documents:
     def at(self, address: bytes) -> int:
         """Return the document of a canonical address, no alias; -1 if it has none."""
         if self.replaced:
-            found = self._at(address, len(self.shards) - 1)
-            found = self._at(address, 0) if found < 0 else found
-            return -1 if self.replaced.are_hidden(np.array([max(found, 0)]))[0] else found
+            place = self._at(address, len(self.shards) - 1)
+            place = self._at(address, 0) if place < 0 else place
+            return -1 if self.replaced.are_hidden(np.array([max(place, 0)]))[0] else place
         return self._at(address, self._range_of(address))
 
     def _at(self, address: bytes, part: int) -> int:
@@ -108,8 +108,8 @@ class Documents:
 
     def numbers_of(self, address: bytes) -> list[tuple[Corpus, int]]:
         """Return (corpus, the number there) of all shards that know an address."""
-        found = ((shard.corpus, shard.corpus.urls.find(address)) for shard in self.shards)
-        return [one for one in found if one[1] >= 0]
+        numbers = ((shard.corpus, shard.corpus.urls.find(address)) for shard in self.shards)
+        return [one for one in numbers if one[1] >= 0]
 
     # -- what is known of them --------------------------------------------------------------------------------------
 
@@ -182,8 +182,8 @@ class Documents:
         """Return the page of each document in the whole, the newest capture; -1 where none was read."""
         pages = np.empty(len(documents), np.int64)
         for part, places, own in self.numbering.split(documents):
-            found = self.shards[part].bags.pages(own)
-            pages[places] = np.where(found >= 0, found + self.page_numbering.bounds[part], -1)
+            newest = self.shards[part].bags.pages(own)
+            pages[places] = np.where(newest >= 0, newest + self.page_numbering.bounds[part], -1)
         return pages
 
     def of_pages(self, pages: Array) -> npt.NDArray[np.int64]:
@@ -201,10 +201,10 @@ class Documents:
         """Return the sketch of each document's page, one per row."""
         if len(self.shards) == 1:
             return self.shards[0].bags.sketches(documents)
-        found = np.empty((len(documents), SKETCH_PLACES), np.uint16)
+        sketches = np.empty((len(documents), SKETCH_PLACES), np.uint16)
         for part, places, own in self.numbering.split(documents):
-            found[places] = self.shards[part].bags.sketches(own)
-        return found
+            sketches[places] = self.shards[part].bags.sketches(own)
+        return sketches
 
     @property
     def inlinks(self) -> Array:

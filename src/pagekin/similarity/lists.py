@@ -67,10 +67,10 @@ class ShortestLists:
 
     def __init__(self, shards: Sequence[SignatureShard], firsts: Sequence[int], signature: Array) -> None:
         self._shards, self._firsts = shards, firsts
-        found = [shard.lists.find(signature) for shard in shards]
-        lengths = sum((lists.lengths for lists in found), np.zeros(len(signature), np.int64))
+        spans = [shard.lists.find(signature) for shard in shards]
+        lengths = sum((lists.lengths for lists in spans), np.zeros(len(signature), np.int64))
         order = np.argsort(lengths, kind="stable")
-        self._found = [lists.at(order) for lists in found]
+        self._found = [lists.at(order) for lists in spans]
         least = int(leaves_out_singles(sum(len(shard.rows) for shard in shards)))
         self.entries: Array = np.cumsum(np.maximum(lengths[order], least))
         """How many documents the first one, two, three ... lists hold."""
@@ -82,7 +82,7 @@ class ShortestLists:
     def read(self, lists: int, at_least: int = 1) -> tuple[Array, Array]:
         """Return (documents in order, how often each) of those that stand in the first lists often enough."""
         every = [
-            shard.read(found.at(slice(lists)), at_least) for shard, found in zip(self._shards, self._found, strict=True)
+            shard.read(spans.at(slice(lists)), at_least) for shard, spans in zip(self._shards, self._found, strict=True)
         ]
         if len(every) == 1:
             return every[0]

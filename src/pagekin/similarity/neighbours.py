@@ -63,10 +63,10 @@ def near_duplicates(
             copies.add_head(place)
         if place % 1024 == 0:
             progress(place / len(documents))
-    found = []
+    pairs = []
     for first, members in groups.items():
         if members:
             places = np.array([first, *members])
             common = common_words(sketches[places], sketches[first])
-            found.append(CopyGroup(tuple(documents[places].tolist()), tuple(common.tolist())))
-    return sorted(found, key=lambda group: (-len(group.documents), group.documents))
+            pairs.append(CopyGroup(tuple(documents[places].tolist()), tuple(common.tolist())))
+    return sorted(pairs, key=lambda group: (-len(group.documents), group.documents))

@@ -248,19 +248,19 @@ class SignalReader:
 
     def jaccard(self, query: Query, documents: Array) -> npt.NDArray[np.float64]:
         """Return the weighted Jaccard similarity of each document's bag to the query's."""
-        found = np.zeros(len(documents))
+        similarities = np.zeros(len(documents))
         for part, places, own in self._numbering.split(documents):
             terms, known = query.terms_in(part)
-            found[places] = self._readers[part].exact.jaccard(terms, query.weights[known], query.total, own)
-        return found
+            similarities[places] = self._readers[part].exact.jaccard(terms, query.weights[known], query.total, own)
+        return similarities
 
     def compare_words(self, query: Query, rows: Array, documents: Array) -> npt.NDArray[np.float64]:
         """Return (cosine, containment, title) of each document, given the `query_values` of a query."""
-        found = np.zeros((len(documents), 3))
+        compared = np.zeros((len(documents), 3))
         for part, places, own in self._numbering.split(documents):
             terms, known = query.terms_in(part)
-            found[places] = self._readers[part].compare_words(terms, rows[known], own)
-        return found
+            compared[places] = self._readers[part].compare_words(terms, rows[known], own)
+        return compared
 
 
 def score_signals(values: Array, weights: Array, worth: Array) -> npt.NDArray[np.float64]:
@@ -290,14 +290,14 @@ class QuerySignals:
 
     def values(self, documents: Array) -> npt.NDArray[np.float64]:
         """Return the signals of each document, one column for each of SIGNALS; those without weight are left at 0."""
-        query, found = self._query, np.zeros((len(documents), len(SIGNALS)))
+        query, signals = self._query, np.zeros((len(documents), len(SIGNALS)))
         if self.weights[0] > 0:
-            found[:, 0] = self._reader.jaccard(query, documents)
+            signals[:, 0] = self._reader.jaccard(query, documents)
         if self.weights[_WORDS].any():
-            found[:, _WORDS] = self._reader.compare_words(query, self._rows, documents)
+            signals[:, _WORDS] = self._reader.compare_words(query, self._rows, documents)
         if self.weights[_LINKS].any():
-            found[:, _LINKS] = self._links.values(documents)
-        return found * (self.weights > 0)
+            signals[:, _LINKS] = self._links.values(documents)
+        return signals * (self.weights > 0)
 
     def scores(self, documents: Array) -> npt.NDArray[np.float64]:
         """Return the score of each document, to seven places, so that sums in another order rank alike.

@@ -26,11 +26,11 @@ def site_files(settings: SiteSettings, pages: SitePages, name: str, progress: Pr
     """Return all files besides the pages and their lists, by path; `name` is for a site without a name."""
     ours = {f"{OUR_FOLDER}/site.css": static_file("site.css")}
     if settings.search:
-        found = make_search(pages, TextIndex.open(pages.corpus), progress)
+        search = make_search(pages, TextIndex.open(pages.corpus), progress)
         ours[f"{OUR_FOLDER}/search.js"] = static_file("search.js")
-        for file, content in found.files.items():
-            ours[f"{OUR_FOLDER}/search/{found.id}/{file}"] = content
-        ours[f"{OUR_FOLDER}/search/meta.json"] = found.meta
+        for file, content in search.files.items():
+            ours[f"{OUR_FOLDER}/search/{search.id}/{file}"] = content
+        ours[f"{OUR_FOLDER}/search/meta.json"] = search.meta
     topics = site_topics(pages)
     title = site_name(pages, name)
     if settings.topics or settings.search:
@@ -77,7 +77,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
     """Return the files that Pagekin wrote into a site, with digests; refuse a folder of that name that is not ours."""
     try:
         about = msgspec.json.decode((folder / MANIFEST).read_bytes())
-        found = {str(name): str(digest) for name, digest in about["files"].items()}
+        digests = {str(name): str(digest) for name, digest in about["files"].items()}
     except FileNotFoundError:
         ours = folder / OUR_FOLDER
         if ours.exists() and (not ours.is_dir() or any(ours.iterdir())):
@@ -87,7 +87,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
         return {}
     except (OSError, msgspec.DecodeError, KeyError, TypeError, AttributeError):
         raise SiteError(f"{folder / MANIFEST} is damaged. Remove {folder / OUR_FOLDER}, and run this again.") from None
-    return {name: digest for name, digest in found.items() if name == LLMS or _is_below(folder, name)}
+    return {name: digest for name, digest in digests.items() if name == LLMS or _is_below(folder, name)}
 
 
 def _is_below(folder: Path, name: str) -> bool:

@@ -253,7 +253,7 @@ def _sitemap(folder: Path) -> list[str]:
         text = (folder / "sitemap.xml").read_bytes()[:_SAMPLE_BYTES].decode("utf-8", "replace")
     except OSError:
         return []
-    return [found.strip() for found in re.findall(r"<loc>([^<]*)</loc>", text)[:_SAMPLES]]
+    return [location.strip() for location in re.findall(r"<loc>([^<]*)</loc>", text)[:_SAMPLES]]
 
 
 def _base_of_location(location: str, files: set[str]) -> str:

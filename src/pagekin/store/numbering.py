@@ -56,7 +56,7 @@ class Numbering:
         """Return the entry of each number, given the array of each part."""
         if len(arrays) == 1:
             return np.asarray(arrays[0][numbers])
-        found = np.empty((len(numbers), *arrays[0].shape[1:]), np.result_type(*arrays))
+        gathered = np.empty((len(numbers), *arrays[0].shape[1:]), np.result_type(*arrays))
         for part, places, own in self.split(numbers):
-            found[places] = arrays[part][own]
-        return found
+            gathered[places] = arrays[part][own]
+        return gathered

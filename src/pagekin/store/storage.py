@@ -192,8 +192,8 @@ def file_stamp(address: str) -> tuple[int, int]:
         return status.st_size, status.st_mtime_ns
     system, path = _file_system(address)
     with _reaching(address):
-        found = system.get_file_info(path)
-        return (int(found.size), int(found.mtime_ns or 0)) if found.is_file else (-1, -1)
+        info = system.get_file_info(path)
+        return (int(info.size), int(info.mtime_ns or 0)) if info.is_file else (-1, -1)
 
 
 class Storage:
@@ -245,8 +245,8 @@ class Storage:
 
         with _reaching(self.address):
             chosen = fs.FileSelector(self._root, allow_not_found=True, recursive=True)
-            found = [info.path for info in self._system.get_file_info(chosen) if info.is_file]
-        return sorted(path.removeprefix(f"{self._root}/") for path in found)
+            paths = [info.path for info in self._system.get_file_info(chosen) if info.is_file]
+        return sorted(path.removeprefix(f"{self._root}/") for path in paths)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""

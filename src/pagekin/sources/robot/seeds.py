@@ -54,12 +54,12 @@ def parse_seeds(text: str) -> SeedFile:
     if kind is None:
         lines = (line for raw in text.splitlines() if (line := raw.strip()) and not line.startswith("#"))
         return SeedFile(lines, False)
-    found = (
+    seeds = (
         html.unescape((match[2] or match[3] or "").strip())
         for match in _LOCATION.finditer(_COMMENT.sub("", text))
         if (match[1] or "").lower() not in _OF_OTHER_FILES
     )
-    return SeedFile(found, kind[1].lower() == "sitemapindex")
+    return SeedFile(seeds, kind[1].lower() == "sitemapindex")
 
 
 def read_seeds(path: Path) -> Seeds:
