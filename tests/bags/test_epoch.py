@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import EpochColumns, Strategy, check_bags, choose_strategy, epoch_identity
+from pagekin.bags.epoch import stored_uses, uses_by_epoch
 from pagekin.bags.weights import frequency_weights
 from pagekin.store import Finding, Kin
 
@@ -50,6 +51,9 @@ def test_an_epoch_holds_factors_furniture_and_pages_that_only_list() -> None:
     assert epoch.factor[df].tolist() == frequency_weights(df, len(made.bags), STRATEGY).tolist()
     assert "http://alpha.example/a" in {made.corpus.url(int(url)) for url in epoch.furniture}
     assert len(epoch.lists) == int(made.kin["link.lists"].sum())
+    uses, repeats = stored_uses(made.kin)
+    assert np.array_equal(uses, uses_by_epoch(made.kin)), "links are judged by the epoch as they were at first"
+    assert repeats.any() and not uses[repeats].any()
 
 
 def test_a_changed_epoch_is_found(demo_made: MadeBags) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import pagekin
 import pagekin.errors
-from pagekin.bags import Strategy
+from pagekin.bags import Strategy, make_vocabulary
 from pagekin.collection import Collection
 from pagekin.engines import (
     BuildRecipe,
@@ -26,7 +26,8 @@ from pagekin.engines import (
 from pagekin.hypertext import Corpus, OptOuts, ReadPlan
 from pagekin.similarity import RelatedIndex
 from pagekin.sources import demo_pages
-from pagekin.store import DELTA, KinError, check_files, open_kin
+from pagekin.store import DELTA, KinError, RaggedBytes, check_files, open_kin
+from pagekin.text import form_table
 from tests.bags.webs import moved, record
 from tests.engines.frozen import remake_under_epoch
 from tests.engines.living import archive, build, files_of, not_found, places_of, update
@@ -169,6 +170,13 @@ def test_a_new_page_is_in_every_answer_and_the_base_stays_as_it_is(sea: Path) ->
         assert index.select("squid").results
     findings = [*check_files(sea), *check_delta(open_kin(sea))]
     assert findings == []
+    delta = Corpus(open_kin(sea / open_kin(sea).facts[DELTA]["folder"]))
+    forms, words = form_table(delta), make_vocabulary(delta, Strategy())
+    assert list(forms.table) == list(RaggedBytes.of(delta.kin, "form")), (
+        "known words have the forms that they would get"
+    )
+    assert np.array_equal(forms.of_term, delta.kin["form.of_term"])
+    assert set(delta.kin["bagterm.hash"][: delta.facts["index"]["bag_words"]].tolist()) <= set(words.hashes.tolist())
 
 
 def test_what_is_removed_is_in_no_answer_and_its_bytes_go_with_compact(sea: Path) -> None:

@@ -255,7 +255,10 @@ def test_pages_that_were_not_seen_for_long_expire_and_come_back_when_they_are_se
     assert report.pages.removed == 1
     assert page_urls(sea) == {WHALES, KRILL}
     assert open_kin(sea).facts["skipped"]["expired"] == 1
-    update(sea, archive(tmp_path, "back.warc", [record(SEALS, PAGES[SEALS], later)]))
+    assert not update(sea, expire_before=1_000_000_000).way, "nothing is left to expire"
+    back = archive(tmp_path, "back.warc", [record(SEALS, PAGES[SEALS], later)])
+    assert update(sea, back, way="delta", expire_before=1_000_000_000).way == "delta", "an age alone makes nothing anew"
+    compact_collection(sea)
     assert page_urls(sea) == set(PAGES)
 
 

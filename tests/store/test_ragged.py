@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pagekin.hypertext import site_names, sites_of_urls
-from pagekin.store import RaggedBytes, pack_strings
+from pagekin.store import RaggedBytes, join_strings, pack_strings
 
 
 @pytest.mark.parametrize("count", [1, 500])
@@ -16,17 +16,22 @@ def test_many_keys_are_found_as_one_by_one(count: int) -> None:
     keys = [b"%d" % chance.randrange(2_000) for _ in range(count)]
     table = RaggedBytes(*pack_strings(names))
     assert table.find_all(keys).tolist() == [table.find(key) for key in keys]
+    assert table.nearest_all(keys).tolist() == [table.nearest(key) for key in keys]
     shuffled = chance.sample(names, len(names))
     table = RaggedBytes(*pack_strings(shuffled))
     order = np.array(sorted(range(len(shuffled)), key=shuffled.__getitem__))
     assert table.find_all(keys, order).tolist() == [table.find(key, order) for key in keys]
+    packed, rising = RaggedBytes(*pack_strings(keys)), np.array(sorted(range(len(keys)), key=keys.__getitem__))
+    assert table.find_all(packed, order, rising).tolist() == [table.find(key, order) for key in keys]
 
 
 def test_strings_are_taken_in_any_order() -> None:
     names = [b"oak", b"", b"elm", b"ash"]
     table = RaggedBytes(*pack_strings(names))
-    assert list(RaggedBytes(*table.take(np.array([3, 0, 0, 1])))) == [b"ash", b"oak", b"oak", b""]
-    assert list(RaggedBytes(*table.take(np.zeros(0, np.int64)))) == []
+    assert list(table.select(np.array([3, 0, 0, 1]))) == [b"ash", b"oak", b"oak", b""]
+    assert list(table.select(np.zeros(0, np.int64))) == []
+    assert list(table.select(np.arange(4_000) % 4)) == 1_000 * names, "as many take a kernel"
+    assert list(RaggedBytes(*join_strings([table, table]))) == 2 * names
 
 
 def test_sites_are_named_as_by_all_addresses() -> None:

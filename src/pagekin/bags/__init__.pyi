@@ -83,7 +83,17 @@ from .tallies import Tally, divide_tally, select_tally, sum_tallies
 from .visits import Visits, divide_visits, emit_visits, reduce_visits
 from .weighing import Presentation, weigh
 from .weights import nmdf_parameters
-from .words import STOP_WORDS, Vocabulary, bag_forms, is_telling, make_vocabulary, stem_of_word, stop_words, word_hash
+from .words import (
+    STOP_WORDS,
+    Vocabulary,
+    bag_forms,
+    is_telling,
+    learn_vocabulary,
+    make_vocabulary,
+    stem_of_word,
+    stop_words,
+    word_hash,
+)
 from .workshop import BagMatrix, BagWorkshop
 
 __all__ = [
@@ -167,6 +177,7 @@ __all__ = [
     "judge_links_in_rounds",
     "keep",
     "keep_common",
+    "learn_vocabulary",
     "link_shares",
     "link_weights",
     "load_strategy",

@@ -102,6 +102,14 @@ class Bags:
         ahead.ask([self.offsets], documents, documents + 2)
         ahead.ask(arrays, self.offsets[documents], self.offsets[documents + 1])
 
+    def documents(self, urls: Array) -> npt.NDArray[np.int64]:
+        """Return the document of each of some URL numbers, -1 for those that have no bag, and for -1."""
+        if not len(self.urls):
+            return np.full(len(urls), -1)
+        known = np.asarray(self.urls).astype(np.int64)
+        place = np.minimum(np.searchsorted(known, urls), len(known) - 1)
+        return np.where(known[place] == urls, place, -1)
+
     def span(self, document: int) -> slice:
         """Return the slice of `terms` and `weights` that holds a document's bag."""
         return slice(int(self.offsets[document]), int(self.offsets[document + 1]))

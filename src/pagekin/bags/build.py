@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.copies import SKETCH_PLACES
-from pagekin.bags.epoch import epoch_part, join_epoch_parts, write_epoch
+from pagekin.bags.epoch import epoch_part, join_epoch_parts, put_uses, write_epoch
 from pagekin.bags.frequencies import count_frequencies, sum_frequencies
 from pagekin.bags.graph import write_links
 from pagekin.bags.inlinks import Inlinks, gather_inlinks
@@ -48,6 +48,8 @@ WINDOW_ENDS: dict[str, tuple[Boundary, ...]] = {
     "topical": _TOPICAL_ENDS,
 }
 """What ends a window of each kind; headings and the ends of lists and tables are borders of paragraphs too."""
+NOT_ASKED = np.zeros(0, np.uint8)
+"""In place of an array for links that repeat others: nobody wants to know."""
 DYNAMIC_SIZE = 32
 """Syntactic and topical windows end here at the latest."""
 BATCH_WORDS = 1 << 21
@@ -80,13 +82,17 @@ def make_bags(
         write_sketches(kept, words, writer)
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
-        raw = merge(corpus, strategy, words, kept, citing, room.folder, progress, threads, memory=writer.memory)
+        repeats = room.full(len(judged.uses), 0, np.uint8)
+        raw = merge(
+            corpus, strategy, words, kept, citing, room.folder, progress, threads, memory=writer.memory, repeats=repeats
+        )
         frequencies = sum_frequencies([count_frequencies(corpus, raw)])
         facts = weigh(corpus, strategy, words, raw, frequencies, writer, progress)
         into = number_links(corpus, raw.urls, find_links(corpus, strategy, judged.uses, citing, raw.urls, room=room))
         out = collect_links([into], "sources")
         into = collect_links([count_outlinks(out)], "targets")
         facts |= write_links(corpus, judged.uses, raw.urls, into, out, writer)
+        put_uses(writer, judged.uses, repeats)
         part = epoch_part(corpus, judged.common, judged.navigation, judged.listing)
         facts["epoch"] = write_epoch(corpus, strategy, frequencies, join_epoch_parts([part]), writer)
     facts["window_words"] = round_windows(window_sums)
@@ -192,9 +198,12 @@ def term_limits(corpus: Corpus, strategy: Strategy, words: Vocabulary, visitors:
 
 
 def hash_terms(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, visitors: Sequence[bytes] = ()
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, visitors: Sequence[bytes] = (), known: Array | None = None
 ) -> npt.NDArray[np.uint64]:
-    """Return the hashes of all terms: words, citing pages, linked addresses; 0 for an address that is not a term."""
+    """Return the hashes of all terms: words, citing pages, linked addresses; 0 for an address that is not a term.
+
+    `known` are the hashes of all addresses as linked ones, 0 for those that have to be made.
+    """
     words_end, links_end, end = term_limits(corpus, strategy, words, len(visitors))
     hashes = np.zeros(end, dtype=np.uint64)
     hashes[:words_end] = words.hashes
@@ -203,6 +212,9 @@ def hash_terms(
         hashes[words_end:links_end] = np.fromiter(map(link_hash, citing), np.uint64, links_end - words_end)
     if end > links_end:
         linked = np.flatnonzero(np.diff(np.asarray(corpus.inlinks.offsets, dtype=np.int64)))
+        if known is not None:
+            hashes[links_end + linked] = known[linked]
+            linked = linked[known[linked] == 0]
         made = (outlink_hash(corpus.urls[int(url)]) for url in linked)
         hashes[links_end + linked] = np.fromiter(made, np.uint64, len(linked))
     return hashes
@@ -259,19 +271,21 @@ def _most_entries(links: Inlinks, memory: MemoryBudget) -> npt.NDArray[np.int64]
 def merge(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, folder: Path,
     progress: Progress, threads: int, visits: Visits | None = None, own: range | None = None,
-    memory: MemoryBudget = NO_LIMIT,
+    memory: MemoryBudget = NO_LIMIT, wanted: Array | None = None, known: Array | None = None,
+    repeats: npt.NDArray[np.uint8] = NOT_ASKED,
 ) -> Raw:  # fmt: skip
     """Merge the fragments of each URL into one bag; the inverted anchors of the corpus are sorted by URL already.
 
     Where the corpus is a shard, `visits` are the links to its addresses on pages of all others, and `own` are the URLs whose
-    bags are its own.
+    bags are its own. `wanted` marks those whose bags are made, if these are not all; `known` are hashes for `hash_terms`.
+    In `repeats`, if it has a place for every anchor, links are marked that do not count because another one said the same.
     """
     from pagekin.bags._kernels.merge import Batch, Merged, Scratch, merge_bags
 
-    inlinks = gather_inlinks(corpus, strategy, words, kept, citing, visits, Workspace(folder, memory))
+    inlinks = gather_inlinks(corpus, strategy, words, kept, citing, visits, Workspace(folder, memory), wanted)
     limits = term_limits(corpus, strategy, words, len(inlinks.visitors))
     terms = limits[-1]
-    hashes = hash_terms(corpus, strategy, words, inlinks.visitors)
+    hashes = hash_terms(corpus, strategy, words, inlinks.visitors, known)
     order = order_terms(hashes, limits)
     web = inlinks.web
     scales = _scales(strategy, limits, int(np.max(np.diff(kept.offsets), initial=0)))
@@ -310,6 +324,7 @@ def merge(
             counts=np.empty(room, np.uint8),
             sizes=np.empty(last - first, np.int64),
             inlinks=np.empty(last - first, np.uint32),
+            repeats=repeats,
         )
         room_to_work = scratch.pop()
         n = merge_bags(links, web, inlinks.kept, scales, order, room_to_work, out)
@@ -330,8 +345,8 @@ def merge(
         temporary_array(folder / "raw.counts", np.uint8) as all_counts,
     ):
         for (first, last), part in map_in_order(threads, batch, parts):
-            np.add.at(df, part.terms, 1)
-            np.add.at(own_df, part.terms[part.counts > 0], 1)
+            df += np.bincount(part.terms, minlength=terms)
+            own_df += np.bincount(part.terms[part.counts > 0], minlength=terms)
             all_terms.append(part.terms)
             all_sums.append(part.sums)
             all_origins.append(part.origins)

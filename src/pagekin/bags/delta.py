@@ -4,37 +4,28 @@ A delta is a shard beside a base that stays as it is. It has the documents that 
 frequencies, furniture and pages that only list are those of the base. What it replaces there is hidden.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.bags import Bags
 from pagekin.bags.build import keep, merge, window_rules, write_sketches
-from pagekin.bags.epoch import EpochColumns
+from pagekin.bags.epoch import EpochColumns, stored_uses
 from pagekin.bags.frequencies import Frequencies
-from pagekin.bags.furniture import (
-    LABELS,
-    EpochJudge,
-    HostLinks,
-    LinkUse,
-    classify_by_epoch,
-    hash_names,
-    host_hashes,
-    mark_sequences,
-)
+from pagekin.bags.furniture import LinkUse, classify_by_epoch, host_hashes
 from pagekin.bags.graph import LinkColumns, link_weights, write_links
 from pagekin.bags.link_pairs import DocumentLinks, find_links
 from pagekin.bags.links import citing_pages
-from pagekin.bags.raw import Raw, keep_bags
+from pagekin.bags.raw import Raw
 from pagekin.bags.strategy import Strategy
-from pagekin.bags.visits import VisitingLinks, Visits, WindowsInPieces, read_windows
+from pagekin.bags.visits import VisitingLinks, Visits, WindowsInPieces
 from pagekin.bags.weighing import Presentation, weigh
-from pagekin.bags.words import Vocabulary, make_vocabulary
+from pagekin.bags.words import Vocabulary, indexed_vocabulary, make_vocabulary
 from pagekin.hypertext import Corpus, DecodedPage, host_of, site_names, sites_of_urls
 from pagekin.store import (
     Array,
@@ -42,15 +33,12 @@ from pagekin.store import (
     Kin,
     KinWriter,
     RaggedBytes,
-    batch_ranges,
+    distinct,
     no_progress,
     read_only,
     row_entries,
     smallest_uint,
 )
-
-if TYPE_CHECKING:
-    from pagekin.bags._kernels.keep import Anchors
 
 NOWHERE = (1 << 32) - 1
 """In place of a document's new number: it is in the collection no more."""
@@ -78,108 +66,111 @@ class ReplacedColumns(Columns):
     """The weights of all that link to each of these, added up."""
 
 
-class PageLinks(NamedTuple):
-    """The links on some pages of a base."""
-
-    pages: npt.NDArray[np.int64]
-    """The pages, rising."""
-    offsets: npt.NDArray[np.int64]
-    """(pages + 1): where the links of each begin."""
-    targets: npt.NDArray[np.int64]
-    uses: npt.NDArray[np.uint8]
-    """The `LinkUse` of each."""
-
-
 class BaseReader:
     """Reads the links of some pages of a base, and the words around them, without a pass over all pages."""
 
     def __init__(self, corpus: Corpus, strategy: Strategy) -> None:
         self.corpus, self.strategy = corpus, strategy
-        epoch = EpochColumns.of(corpus.kin)
-        self._judge = EpochJudge(corpus, epoch.furniture, epoch.navigation, epoch.lists)
-        self._term_hashes = hash_names(corpus.terms)
         self._page_anchors = np.asarray(corpus.pages.anchors, dtype=np.int64)
 
-    def links(self, pages: npt.NDArray[np.int64]) -> Iterator[PageLinks]:
-        """Yield the links of some pages, given in order, batch by batch."""
-        for _streams, _anchors, links in self._read(pages):
-            yield links
+    @cached_property
+    def words(self) -> Vocabulary:
+        """Return the words of the base's bags."""
+        return indexed_vocabulary(self.corpus, self.strategy)
+
+    @cached_property
+    def _links(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+        return stored_uses(self.corpus.kin)
+
+    @property
+    def _uses(self) -> npt.NDArray[np.uint8]:
+        return self._links[0]
 
     def targets(self, pages: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the targets of meaningful links on some pages."""
-        targets = [links.targets[links.uses == LinkUse.COUNTS] for links in self.links(pages)]
-        return np.unique(np.concatenate([np.zeros(0, np.int64), *targets]))
+        numbers = row_entries(self._page_anchors, pages)
+        numbers = numbers[self._uses[numbers] == LinkUse.COUNTS]
+        return np.unique(np.asarray(self.corpus.anchors.target)[numbers].astype(np.int64))
 
     def citing(self, urls: Array) -> npt.NDArray[np.int64]:
         """Return the sorted pages with links to some addresses."""
         offsets = np.asarray(self.corpus.inlinks.offsets, dtype=np.int64)
-        anchors = np.asarray(self.corpus.inlinks.anchors)[row_entries(offsets, np.asarray(urls, np.int64))]
-        return np.unique(np.searchsorted(self._page_anchors, anchors, side="right") - 1)
+        return self._pages_of(np.asarray(self.corpus.inlinks.anchors)[row_entries(offsets, np.asarray(urls, np.int64))])
 
-    def visits(self, pages: npt.NDArray[np.int64], is_target: npt.NDArray[np.bool_]) -> Visits:
-        """Return the links of some pages to the addresses that `is_target` marks, with the words around them."""
-        from pagekin.bags._kernels.keep import IN_CRUMBS, KeptWords, keep_words
+    def visits(self, pages: npt.NDArray[np.int64], is_target: npt.NDArray[np.bool_], losing: Array) -> Visits:
+        """Return the links of some pages to the addresses that `is_target` marks, with the words around them.
 
-        corpus, strategy = self.corpus, self.strategy
-        words = make_vocabulary(corpus, strategy)
+        `losing` are addresses that may have lost links, so that others count which repeated these. Cost: the words of the pages
+        with links that count for the bags of their targets.
+        """
+        from pagekin.bags._kernels.keep import Anchors, KeptWords, keep_words
+
+        corpus, strategy, bounds, words = self.corpus, self.strategy, self._page_anchors, self.words
         rules = window_rules(strategy, words)
         hosts = host_hashes(corpus)
         sites = None if strategy.anchors.within_site else sites_of_urls(corpus.urls)[0]
         page_url = np.asarray(corpus.pages.url, dtype=np.int64)
         page_host = np.asarray(corpus.pages.host)
+        anchors_to, cited = self._links_to(pages, is_target, losing)
+        needed = np.zeros(len(self._uses), np.bool_)
+        needed[anchors_to] = True
         every = WindowsInPieces(strategy)
-        for streams, anchors, links in self._read(pages):
+        for some, streams in corpus.stream_batches(self._pages_of(anchors_to), _BATCH_WORDS):
+            is_whole = len(some) == some[-1] - some[0] + 1
+            numbers = slice(*bounds[some[[0, -1]] + [0, 1]].tolist()) if is_whole else row_entries(bounds, some)
+            anchors = Anchors(
+                offsets=np.cumsum(np.append(0, bounds[some + 1] - bounds[some])),
+                starts=np.asarray(corpus.anchors.start[numbers]).astype(np.int64),
+                lengths=np.asarray(corpus.anchors.length[numbers]).astype(np.int64),
+                uses=np.array(self._uses[numbers]),
+            )
             kept = KeptWords(
                 words=np.empty(len(streams.words), dtype=np.int32),
-                offsets=np.zeros(len(links.pages) + 1, dtype=np.int64),
-                titles=np.empty(len(links.pages), dtype=np.int32),
-                spans=np.empty((len(links.targets), 4), dtype=np.int32),
+                offsets=np.zeros(len(some) + 1, dtype=np.int64),
+                titles=np.empty(len(some), dtype=np.int32),
+                spans=np.empty((len(anchors.starts), 4), dtype=np.int32),
             )
-            keep_words(streams, DecodedPage.for_longest(streams), anchors._replace(uses=links.uses), rules, kept)
+            keep_words(streams, DecodedPage.for_longest(streams), anchors, rules, kept)
             kept = kept._replace(words=read_only(kept.words), spans=read_only(kept.spans))
-            some = np.flatnonzero(is_target[links.targets] & (kept.spans[:, 1] != IN_CRUMBS))
-            of_page = np.repeat(np.arange(len(links.pages)), np.diff(links.offsets))[some]
-            sources = page_url[links.pages[of_page]]
-            counts = kept.spans[some, 1] >= 0
+            chosen = np.flatnonzero(needed[numbers])
+            of_page = np.searchsorted(anchors.offsets, chosen, side="right") - 1
+            targets = np.asarray(corpus.anchors.target[numbers])[chosen].astype(np.int64)
+            sources = page_url[some[of_page]]
+            counts = kept.spans[chosen, 1] >= 0
             if sites is not None:
-                counts &= sites[links.targets[some]] != sites[sources]
+                counts &= sites[targets] != sites[sources]
             visiting = VisitingLinks(
-                links.targets[some], sources, hosts[page_host[links.pages[of_page]]], some - links.offsets[of_page], some,
-                of_page, counts,
+                targets, sources, hosts[page_host[some[of_page]]], chosen - anchors.offsets[of_page], chosen, of_page, counts
             )  # fmt: skip
-            if len(some):
-                every.add(read_windows(strategy, words, kept, visiting, len(links.pages)))
-        return every.visits(corpus, words)
+            every.add(words, kept, visiting, len(some))
+        return every.visits(corpus, words, cited)
 
-    def _read(self, pages: npt.NDArray[np.int64]) -> Iterator[tuple[Any, "Anchors", PageLinks]]:
-        """Yield (the streams of some pages, their anchors, the `LinkUse` of these)."""
-        from pagekin.bags._kernels.keep import Anchors
-        from pagekin.bags._kernels.texts import read_link_texts
+    def _pages_of(self, anchors: Array) -> npt.NDArray[np.int64]:
+        """Return the sorted pages of some anchors."""
+        marked = np.zeros(len(self.corpus), np.bool_)
+        marked[np.searchsorted(self._page_anchors, anchors, side="right") - 1] = True
+        return np.flatnonzero(marked)
 
-        corpus, bounds = self.corpus, self._page_anchors
-        tokens = np.asarray(corpus.pages.tokens, dtype=np.int64)
-        sizes = np.cumsum(np.append(0, tokens[pages + 1] - tokens[pages]))
-        for first, last in batch_ranges(sizes, _BATCH_WORDS):
-            some = pages[first:last]
-            streams = corpus.stream_some(some)
-            numbers = row_entries(bounds, some)
-            offsets = np.cumsum(np.append(0, bounds[some + 1] - bounds[some]))
-            anchors = Anchors(
-                offsets=offsets,
-                starts=np.asarray(corpus.anchors.start)[numbers].astype(np.int64),
-                lengths=np.asarray(corpus.anchors.length)[numbers].astype(np.int64),
-                uses=np.zeros(len(numbers), np.uint8),
-            )
-            texts, first_words = np.zeros(len(numbers), np.uint64), np.full(len(numbers), -1, np.int64)
-            labels = np.zeros((len(numbers), LABELS), np.uint64)
-            read_link_texts(
-                streams, DecodedPage.for_longest(streams), anchors, self._term_hashes, texts, first_words, labels
-            )
-            mark_sequences(labels, np.asarray(corpus.anchors.flags)[numbers])
-            targets = np.asarray(corpus.anchors.target)[numbers].astype(np.int64)
-            of_page = np.repeat(some, np.diff(offsets))
-            uses = self._judge.uses(HostLinks(numbers, of_page, targets, texts, first_words, labels))
-            yield streams, anchors, PageLinks(some, offsets, targets, uses)
+    def _links_to(
+        self, pages: npt.NDArray[np.int64], is_target: npt.NDArray[np.bool_], losing: Array
+    ) -> tuple[npt.NDArray[np.int64], tuple[Array, Array]]:
+        """Return (links on some pages whose words may count for their targets, (targets with a link, pages that cite each))."""
+        targets, offsets = np.flatnonzero(is_target), np.asarray(self.corpus.inlinks.offsets, dtype=np.int64)
+        anchors = np.asarray(self.corpus.inlinks.anchors)[row_entries(offsets, targets)].astype(np.int64)
+        to = np.repeat(targets, np.diff(offsets)[targets])
+        of_page = np.searchsorted(self._page_anchors, anchors, side="right") - 1
+        is_asked = np.zeros(len(self.corpus), np.bool_)
+        is_asked[pages] = True
+        asked = is_asked[of_page]
+        anchors, to, of_page = anchors[asked], to[asked], of_page[asked]
+        pairs = distinct(to * max(len(self.corpus), 1) + of_page)
+        cited = np.unique(pairs // max(len(self.corpus), 1), return_counts=True)
+        if self.strategy.links.scale:  # the first link of each page is needed, also if it counts as a citation alone
+            return anchors, cited
+        is_losing = np.zeros(len(is_target), np.bool_)
+        is_losing[losing] = True
+        uses, repeats = self._links
+        return anchors[(uses[anchors] == LinkUse.COUNTS) & ~(repeats[anchors] & ~is_losing[to])], cited
 
 
 def epoch_in(corpus: Corpus, base: Kin) -> tuple[Array, Array, Array]:
@@ -187,7 +178,7 @@ def epoch_in(corpus: Corpus, base: Kin) -> tuple[Array, Array, Array]:
     epoch, known = EpochColumns.of(base), RaggedBytes.of(base, "url")
 
     def here(urls: Array) -> npt.NDArray[np.uint32]:
-        numbers = corpus.urls.find_all([known[url] for url in urls.tolist()])
+        numbers = corpus.urls.find_all(known.select(urls))
         return np.sort(numbers[numbers >= 0]).astype(np.uint32)
 
     return here(epoch.furniture), np.asarray(epoch.navigation), here(epoch.lists)
@@ -216,8 +207,10 @@ def make_delta_bags(
         kept, _windows = keep(corpus, strategy, words, uses, folder, no_progress, threads)
         write_sketches(kept, words, writer)
         citing = citing_pages(corpus)
-        raw = merge(corpus, strategy, words, kept, citing, folder, no_progress, threads, visits)
-        raw = keep_bags(raw, mine[raw.urls])
+        raw = merge(
+            corpus, strategy, words, kept, citing, folder, no_progress, threads, visits, wanted=mine,
+            known=_known_outlinks(corpus, base),
+        )  # fmt: skip
         facts = weigh(
             corpus, strategy, words, raw, _frequencies(base), writer, no_progress, _present(corpus, base, words, raw)
         )
@@ -232,6 +225,15 @@ def make_delta_bags(
     facts["epoch"] = {"identity": stated["epoch"]["identity"], **{name: len(array) for name, array in arrays.items()}}
     facts["whole"] = {name: stated[name] for name in _WHOLE}
     return facts | {"strategy": stated["strategy"], "digest": stated["digest"]}
+
+
+def _known_outlinks(corpus: Corpus, base: Kin) -> npt.NDArray[np.uint64]:
+    """Return the hash of each address of a corpus as one that is linked to, 0 for those that are no terms of a base."""
+    facts, urls = base.facts["index"], RaggedBytes.of(base, "url")
+    terms = slice(facts["bag_words"] + facts["bag_links"], None)
+    hashes = np.zeros(len(urls) + 1, np.uint64)  # the last for what the base does not know, which has the place -1
+    hashes[base["bagterm.shown"][terms]] = base["bagterm.hash"][terms]
+    return np.asarray(hashes[urls.find_all(corpus.urls)])
 
 
 def _frequencies(base: Kin) -> Frequencies:
@@ -280,11 +282,11 @@ def _put_links(
     """
     bags, links, known = Bags(base), LinkColumns.of(base), RaggedBytes.of(base, "url")
     count = len(bags)
-    in_base = known.find_all([corpus.urls[url] for url in urls.tolist()])
+    in_base = known.find_all(corpus.urls.select(urls))
     place = np.minimum(np.searchsorted(bags.urls, hidden), count - 1)
     replaced = place[np.asarray(bags.urls)[place] == hidden].astype(np.int64)
     by = np.full(count, NOWHERE, np.int64)
-    old = np.array([bags.document(url) if url >= 0 else -1 for url in in_base.tolist()], np.int64)
+    old = bags.documents(in_base)
     by[old[old >= 0]] = count + np.flatnonzero(old >= 0)
     stays = np.ones(count, np.bool_)
     stays[replaced] = False
@@ -292,10 +294,9 @@ def _put_links(
     targets, place = np.unique(pairs[0], return_inverse=True)
     number = np.full(len(corpus.urls), -1, np.int64)
     number[urls] = count + np.arange(len(urls))
-    others = targets[number[targets] < 0].tolist()
-    for url, at in zip(others, known.find_all([corpus.urls[url] for url in others]).tolist(), strict=True):
-        document = bags.document(at) if at >= 0 else -1
-        number[url] = document if document >= 0 and stays[document] else -1
+    others = targets[number[targets] < 0]
+    documents = bags.documents(known.find_all(corpus.urls.select(others)))
+    number[others] = np.where((documents >= 0) & stays[documents], documents, -1)
     to = number[targets][place] if len(targets) else pairs[0]
     own_links = np.stack([to, pairs[1].astype(np.int64)])[:, to >= 0]
     in_offsets, out_offsets = (np.asarray(one, dtype=np.int64) for one in (links.in_offsets, links.out_offsets))

@@ -15,11 +15,16 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.frequencies import Frequencies, keep_common
-from pagekin.bags.furniture import classify_by_epoch
+from pagekin.bags.furniture import LinkUse, classify_by_epoch
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, nmdf_parameters
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Columns, Finding, Kin, KinWriter, RaggedBytes, pack_strings, union_strings
+from pagekin.store import Array, Columns, Finding, Kin, KinWriter, RaggedBytes, chunks, pack_strings, union_strings
+
+USES = "link.use"
+"""The `LinkUse` of every anchor, in collections of one piece; those of earlier versions do not have it."""
+REPEATS = 3
+"""In its place: the link counts, but not for the bag of its target, since an earlier one of the same host has the same words."""
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,7 @@ def put_epoch(
 
 def _known_addresses(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.uint32]:
     """Return the numbers of those addresses that a corpus knows."""
-    numbers = np.fromiter(map(corpus.urls.find, addresses), np.int64, len(addresses))
+    numbers = corpus.urls.find_all(addresses)
     return numbers[numbers >= 0].astype(np.uint32)
 
 
@@ -197,6 +202,24 @@ def _identity(
 
 def _rows_of_kind(kind: int, frequencies: Frequencies) -> slice:
     return slice(int(frequencies.limits[kind - 1]) if kind else 0, int(frequencies.limits[kind]))
+
+
+def put_uses(writer: KinWriter, uses: Array, repeats: Array) -> None:
+    """Write the `LinkUse` of every anchor, given also which links repeat others."""
+    file = writer.create(USES, np.uint8)
+    for start, chunk in chunks(uses):
+        file.append(np.where(repeats[start : start + len(chunk)] == 1, REPEATS, chunk).astype(np.uint8))
+
+
+def stored_uses(kin: Kin) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
+    """Return (the `LinkUse` of every anchor of a collection, which links are known to repeat others), as its index has it.
+
+    Where that does not say so, uses are found by the epoch, and no link is known to repeat another.
+    """
+    uses = np.array(kin[USES]) if USES in kin else uses_by_epoch(kin)
+    repeats = uses == REPEATS
+    uses[repeats] = LinkUse.COUNTS
+    return uses, repeats
 
 
 def uses_by_epoch(kin: Kin) -> npt.NDArray[np.uint8]:

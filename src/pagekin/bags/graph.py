@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.arithmetic import log2
-from pagekin.bags.epoch import is_shard, uses_by_epoch
+from pagekin.bags.epoch import USES, is_shard, stored_uses, uses_by_epoch
 from pagekin.bags.furniture import LinkUse
 from pagekin.bags.judging import classify_links
 from pagekin.bags.link_pairs import DocumentLinks
@@ -136,6 +136,8 @@ def check_links(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
     uses = uses_by_epoch(kin) if is_shard(kin) else classify_links(corpus, strategy)
     if not np.array_equal(_listing_documents(corpus, uses, kin["bag.url"]), columns.lists):
         yield Finding("link.lists", "does not mark the pages that only list others")
+    if USES in kin and not np.array_equal(stored_uses(kin)[0], uses):
+        yield Finding(USES, "does not say what links are good for")
     outlinks: Array = np.diff(np.asarray(columns.out_offsets, np.int64))
     inlinks: Array = np.diff(np.asarray(columns.in_offsets, np.int64))
     for name, sizes in (("link.out_offsets", outlinks), ("link.in_offsets", inlinks)):

@@ -1,6 +1,7 @@
 """All links to the addresses of a corpus: those on its own pages, and visiting ones from pages of other shards."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -44,40 +45,47 @@ class Inlinks:
     """(URLs): pages that cite each address, besides those whose links are here."""
     visitors: list[bytes]
     """The addresses of the visiting pages."""
+    wanted: npt.NDArray[np.bool_] | None = None
+    """(URLs): those to which there are links at all; None for all."""
 
-    @property
+    @cached_property
     def counts(self) -> npt.NDArray[np.int64]:
         """Return the number of links to each address."""
-        return np.asarray(np.diff(self.own) + np.diff(self.visiting))
+        counts = np.diff(self.own) + np.diff(self.visiting)
+        return counts if self.wanted is None else np.where(self.wanted, counts, 0)
 
     def to(self, first: int, last: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return (offsets, anchors) of the links to the addresses `first` to `last`, each in the order of citing pages."""
         anchors = np.array(self.corpus.inlinks.anchors[self.own[first] : self.own[last]], dtype=np.int64)
-        if self.visiting[first] == self.visiting[last]:
+        if self.visiting[first] == self.visiting[last] and self.wanted is None:
             return self.own[first : last + 1] - self.own[first], anchors
         guests = np.arange(self.visiting[first], self.visiting[last]) + len(self.corpus.anchors.target)
         every = np.concatenate([anchors, guests])
         targets = np.concatenate(
             [np.repeat(np.arange(last - first), np.diff(of[first : last + 1])) for of in (self.own, self.visiting)]
         )
+        if self.wanted is not None:
+            every, targets = (values[self.wanted[first + targets]] for values in (every, targets))
         order = np.lexsort((every, self.standing[self.web.anchor_page[every]], targets))
         return np.cumsum(np.append(0, self.counts[first:last])), every[order]
 
 
 def gather_inlinks(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array,
-    visits: Visits | None, room: Workspace,
+    visits: Visits | None, room: Workspace, wanted: Array | None = None,
 ) -> Inlinks:  # fmt: skip
-    """Return all links to the addresses of a corpus.
+    """Return all links to the addresses of a corpus, or to those that are `wanted`: others are as if they had no page either.
 
     The corpus knows the addresses that visits lead to and the words around them, and citing addresses where these are terms:
     see `hypertext.widen_corpus`. A ValueError says what it does not know.
     """
     own = np.asarray(corpus.inlinks.offsets, dtype=np.int64)
     web = _web(corpus, strategy, citing, room)
+    if wanted is not None:
+        web.url_page[~wanted] = -1
     nothing = np.zeros(len(corpus.urls), np.int64)
     if visits is None or not len(visits.citations):
-        return Inlinks(corpus, web, kept, own, np.append(0, nothing), np.arange(len(corpus)), nothing, [])
+        return Inlinks(corpus, web, kept, own, np.append(0, nothing), np.arange(len(corpus)), nothing, [], wanted)
     targets = _numbers(corpus, RaggedBytes(visits.targets, visits.target_offsets))
     visitors = list(RaggedBytes(visits.citing, visits.citing_offsets))
     more = nothing.copy()
@@ -98,7 +106,7 @@ def gather_inlinks(
     standing = _order_pages(corpus, visitors)
     visiting = np.cumsum(np.append(0, links))
     every = _append_windows(kept, visits, _find_words(words, visits), room.folder)
-    return Inlinks(corpus, web, every, own, visiting, standing, more, visitors)
+    return Inlinks(corpus, web, every, own, visiting, standing, more, visitors, wanted)
 
 
 def _web(corpus: Corpus, strategy: Strategy, citing: Array, room: Workspace) -> "Web":
@@ -124,7 +132,7 @@ def _web(corpus: Corpus, strategy: Strategy, citing: Array, room: Workspace) -> 
 
 def _numbers(corpus: Corpus, addresses: RaggedBytes) -> npt.NDArray[np.int64]:
     """Return the numbers of addresses in a corpus, which must know them all."""
-    numbers = np.fromiter(map(corpus.urls.find, addresses), np.int64, len(addresses))
+    numbers = corpus.urls.find_all(addresses)
     if len(numbers) and numbers.min() < 0:
         unknown = addresses.text(int(np.argmin(numbers)))
         raise ValueError(f"the shard does not know {unknown}, which visiting links name")
@@ -146,7 +154,7 @@ def _find_words(words: Vocabulary, visits: Visits) -> npt.NDArray[np.int32]:
 def _order_pages(corpus: Corpus, visitors: list[bytes]) -> npt.NDArray[np.int64]:
     """Return numbers by address for the pages of a corpus and the visiting pages, which are sorted."""
     pages = np.asarray(corpus.pages.url, dtype=np.int64)
-    before = np.fromiter(map(corpus.urls.nearest, visitors), np.int64, len(visitors))
+    before = corpus.urls.nearest_all(visitors)
     # A visitor stands before the pages of the first address that is not less, and the visitors after it.
     order = np.lexsort((np.arange(len(pages) + len(visitors)), np.append(2 * pages + 1, 2 * before)))
     standing = np.empty(len(order), np.int64)

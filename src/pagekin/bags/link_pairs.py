@@ -101,7 +101,7 @@ def number_links(
     targets, sources = [own[0]], [own[1]]
     for links in visiting:
         names = RaggedBytes(links.names, links.offsets)
-        urls = np.fromiter(map(corpus.urls.find, names), np.int64, len(names))
+        urls = corpus.urls.find_all(names)
         known = urls[links.targets] >= 0
         targets.append(urls[links.targets][known])
         sources.append(links.sources[known])

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Array, ArrayFile, batch_ranges, row_entries
+from pagekin.store import Array, ArrayFile, batch_ranges
 
 _BATCH_ENTRIES = 1 << 22
 
@@ -41,7 +41,7 @@ class Raw(NamedTuple):
 @contextmanager
 def temporary_array(path: Path, dtype: npt.DTypeLike) -> Iterator[ArrayFile]:
     """Open an array on disk that is appended to and then memory-mapped, so that the system may page it out."""
-    file = ArrayFile(path, dtype)
+    file = ArrayFile(path, dtype, temporary=True)
     try:
         yield file
     finally:
@@ -77,22 +77,3 @@ def keep_terms(raw: Raw, kept: Array, folder: Path) -> Raw:
         raw.urls[bags], offsets, raw.inlinks[bags], raw.df[kept], raw.own_df[kept], *entries, raw.hashes[kept], by_rank,
         (words_end, links_end, end), citing, raw.own_words,
     )  # fmt: skip
-
-
-def keep_bags(raw: Raw, kept: Array) -> Raw:
-    """Return the merged bags that `kept` marks, in memory, with frequencies counted among them."""
-    rows = np.flatnonzero(kept)
-    entries = row_entries(raw.offsets, rows)
-    terms, counts = np.asarray(raw.terms[entries]), np.asarray(raw.counts[entries])
-    return raw._replace(
-        urls=raw.urls[rows],
-        offsets=np.cumsum(np.append(0, np.diff(raw.offsets)[rows])),
-        inlinks=raw.inlinks[rows],
-        df=np.bincount(terms, minlength=len(raw.df)),
-        own_df=np.bincount(terms[counts > 0], minlength=len(raw.df)),
-        terms=terms,
-        sums=np.asarray(raw.sums[entries]),
-        origins=np.asarray(raw.origins[entries]),
-        counts=counts,
-        own_words=int(counts.sum(dtype=np.int64)),
-    )

@@ -16,7 +16,7 @@ from pagekin.bags.links import anchor_pages
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.store import Array, RaggedBytes, batch_ranges, distinct, pack_strings, row_entries, union_strings
+from pagekin.store import Array, RaggedBytes, batch_ranges, pack_strings, row_entries, union_strings
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
@@ -103,6 +103,13 @@ class VisitingLinks(NamedTuple):
     pages: npt.NDArray[np.int64]
     counts: npt.NDArray[np.bool_]
 
+    def take(self, rows: Array) -> "VisitingLinks":
+        """Return some of the links, in an order."""
+        return VisitingLinks(
+            self.targets[rows], self.sources[rows], self.hosts[rows], self.places[rows], self.anchors[rows],
+            self.pages[rows], self.counts[rows],
+        )  # fmt: skip
+
 
 class Windows(NamedTuple):
     """Links with the words around them, in the numbers of one corpus, sorted by target, citing address and place."""
@@ -127,11 +134,19 @@ class Windows(NamedTuple):
             self.words[row_entries(self.offsets, np.asarray(rows, np.int64))],
         )  # fmt: skip
 
-    def citations(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return (the distinct targets, the number of addresses that cite each)."""
-        first = np.ones(len(self.targets), np.bool_)
-        first[1:] = (np.diff(self.targets) != 0) | (np.diff(self.sources) != 0)
-        return np.unique(self.targets[first], return_counts=True)
+
+def count_citations(targets: Array, sources: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return (the distinct targets, the number of addresses that cite each) of links sorted by both."""
+    first = np.ones(len(targets), np.bool_)
+    first[1:] = (np.diff(targets) != 0) | (np.diff(sources) != 0)
+    return np.unique(targets[first], return_counts=True)
+
+
+_NO_LINKS = np.zeros(0, np.int64)
+_NO_WINDOWS = Windows(
+    _NO_LINKS, _NO_LINKS, np.zeros(0, np.uint64), _NO_LINKS, np.zeros(0, np.uint64), np.zeros((0, 4), np.int64),
+    np.zeros(1, np.int64), np.zeros(0, np.int32),
+)  # fmt: skip
 
 
 class WindowsInPieces:
@@ -140,18 +155,19 @@ class WindowsInPieces:
     def __init__(self, strategy: Strategy) -> None:
         self._strategy = strategy
         self._pieces: list[Windows] = []
-        self._cited: list[tuple[Array, Array]] = []
 
-    def add(self, windows: Windows) -> None:
-        """Add the windows of a batch."""
-        self._cited.append(windows.citations())
-        self._pieces.append(windows.take(np.flatnonzero(_needed_of(windows, self._strategy))))
+    def add(self, words: Vocabulary, kept: "KeptWords", links: VisitingLinks, pages: int) -> None:
+        """Add the links of a batch of pages; `pages` is greater than any page number."""
+        keys = _hash_links(words, kept, links, pages)
+        order = np.lexsort((links.places, links.sources, links.targets))
+        links, keys = links.take(order), keys[order]
+        needed = np.flatnonzero(_mark_needed(links.targets, links.sources, keys, self._strategy))
+        links = links.take(needed)
+        self._pieces.append(_read_windows(self._strategy, kept, links, keys[needed]))
 
-    def visits(self, corpus: Corpus, words: Vocabulary) -> Visits:
-        """Return all windows as visits."""
-        if not self._pieces:
-            return reduce_visits([], self._strategy)
-        pieces = self._pieces
+    def visits(self, corpus: Corpus, words: Vocabulary, cited: tuple[Array, Array]) -> Visits:
+        """Return all windows as visits, given all cited addresses, sorted, and their numbers of citations."""
+        pieces = [_NO_WINDOWS, *self._pieces]
         sizes = np.concatenate([np.diff(piece.offsets) for piece in pieces])
         joined = Windows(
             np.concatenate([piece.targets for piece in pieces]), np.concatenate([piece.sources for piece in pieces]),
@@ -159,28 +175,25 @@ class WindowsInPieces:
             np.concatenate([piece.keys for piece in pieces]), np.concatenate([piece.spans for piece in pieces]),
             np.append(0, np.cumsum(sizes)), np.concatenate([piece.words for piece in pieces]),
         )  # fmt: skip
-        joined = joined.take(np.lexsort((joined.places, joined.sources, joined.targets)))
-        joined = joined.take(np.flatnonzero(_needed_of(joined, self._strategy)))
-        urls, place = np.unique(np.concatenate([urls for urls, _counts in self._cited]), return_inverse=True)
-        counts = np.bincount(place, np.concatenate([counts for _urls, counts in self._cited]), len(urls))
-        return _pack_windows(corpus, words, joined, (urls, counts.astype(np.int64)))
-
-
-def _needed_of(windows: Windows, strategy: Strategy) -> npt.NDArray[np.bool_]:
-    return _mark_needed(windows.targets, windows.sources, windows.keys, strategy)
+        order = np.lexsort((joined.places, joined.sources, joined.targets))
+        needed = _mark_needed(joined.targets[order], joined.sources[order], joined.keys[order], self._strategy)
+        joined = joined.take(order[needed])
+        return _pack_windows(corpus, words, joined, cited)
 
 
 def make_visits(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: VisitingLinks
 ) -> Visits:
     """Return some links as visits."""
-    windows = read_windows(strategy, words, kept, links, len(corpus))
-    return _pack_windows(corpus, words, windows, windows.citations())
+    keys = _hash_links(words, kept, links, len(corpus))
+    order = np.lexsort((links.places, links.sources, links.targets))
+    links = links.take(order)
+    windows = _read_windows(strategy, kept, links, keys[order])
+    return _pack_windows(corpus, words, windows, count_citations(links.targets, links.sources))
 
 
-def read_windows(strategy: Strategy, words: Vocabulary, kept: "KeptWords", links: VisitingLinks, pages: int) -> Windows:
-    """Return some links with the words around them; `pages` is greater than any page number."""
-    from pagekin.bags._kernels.keep import LEFT_OUT
+def _hash_links(words: Vocabulary, kept: "KeptWords", links: VisitingLinks, pages: int) -> npt.NDArray[np.uint64]:
+    """Return a hash of host and words for each link, 0 for citations alone; `pages` is greater than any page number."""
     from pagekin.bags._kernels.merge import hash_links
 
     keys = np.zeros(len(links.anchors), np.uint64)
@@ -188,7 +201,13 @@ def read_windows(strategy: Strategy, words: Vocabulary, kept: "KeptWords", links
     hashes = np.empty(len(counted), np.uint64)
     hash_links(links.anchors[counted], links.pages[counted], _by_page(links, pages), kept, words.hashes, hashes)
     keys[counted] = hashes
-    order = np.lexsort((links.places, links.sources, links.targets))
+    return keys
+
+
+def _read_windows(strategy: Strategy, kept: "KeptWords", links: VisitingLinks, keys: npt.NDArray[np.uint64]) -> Windows:
+    """Return some links, in their order, with the words around them, given their hashes."""
+    from pagekin.bags._kernels.keep import LEFT_OUT
+
     spans = kept.spans[links.anchors].astype(np.int64)
     spans[~links.counts] = 0
     begins = kept.offsets[links.pages] + spans[:, 0]
@@ -197,17 +216,18 @@ def read_windows(strategy: Strategy, words: Vocabulary, kept: "KeptWords", links
         spans[:] = 0
     sizes = spans[:, 3].copy()
     spans[~links.counts, 1] = LEFT_OUT
-    ends = np.cumsum(sizes[order])
-    entries = np.repeat(begins[order] - (ends - sizes[order]), sizes[order]) + np.arange(int(sizes.sum()))
+    ends = np.cumsum(sizes)
+    entries = np.repeat(begins - (ends - sizes), sizes) + np.arange(int(sizes.sum()))
     return Windows(
-        links.targets[order], links.sources[order], links.hosts[order], links.places[order], keys[order], spans[order],
-        np.append(0, ends), kept.words[entries],
-    )  # fmt: skip
+        links.targets, links.sources, links.hosts, links.places, keys, spans, np.append(0, ends), kept.words[entries]
+    )
 
 
 def _pack_windows(corpus: Corpus, words: Vocabulary, windows: Windows, cited: tuple[Array, Array]) -> Visits:
     """Return windows as visits, given all cited addresses and their numbers of citations."""
-    in_use = distinct(windows.words)
+    is_used = np.zeros(len(words.hashes), np.bool_)
+    is_used[windows.words] = True
+    in_use = np.flatnonzero(is_used)
     in_use = in_use[np.argsort(words.hashes[in_use])]
     number = np.zeros(len(words.hashes), np.uint32)
     number[in_use] = np.arange(len(in_use))

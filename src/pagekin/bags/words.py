@@ -1,7 +1,7 @@
 """Which words go into bags, and in which form: per-term tables made from the strategy (sections 3.1 and 3.2)."""
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pagekin.bags.strategy import Strategy
 from pagekin.hypertext import CharClass, Corpus, char_class, fold_case
+from pagekin.store import Array
 
 STOP_WORDS = frozenset(
     word
@@ -128,13 +129,50 @@ def make_vocabulary(
 
     Bag words are numbered by the frequency of their most common form.
     """
-    return corpus.term_tables(
-        ("bags", strategy.words, strategy.stemming), lambda: _number_words(corpus, strategy, progress)
+    return corpus.term_tables(_key(strategy), lambda: _number_words(*_hash_terms(corpus, strategy, progress)))
+
+
+def _key(strategy: Strategy) -> Hashable:
+    return "bags", strategy.words, strategy.stemming
+
+
+def learn_vocabulary(corpus: Corpus, strategy: Strategy, known: Vocabulary, places: Array) -> Vocabulary:
+    """Make the table of a corpus's terms, most of which have a place among the terms of a known vocabulary, or -1.
+
+    From now on `make_vocabulary` returns it for this corpus. Cost: the words that the vocabulary does not know, or drops.
+    """
+    stems = (
+        np.where(places >= 0, known.stem_of[places], DROPPED) if len(known.stem_of) else np.full_like(places, DROPPED)
     )
+    is_kept = stems >= 0
+    hashes = np.zeros(len(places), np.uint64)
+    hashes[is_kept] = known.hashes[stems[is_kept]]
+    others = np.flatnonzero(~is_kept)
+    forms = bag_forms([corpus.word(term) for term in others.tolist()], strategy)
+    is_kept[others] = [bool(form) for form in forms]
+    hashes[others] = np.fromiter(map(word_hash, forms), np.uint64, len(forms))
+    return corpus.term_tables(_key(strategy), lambda: _number_words(hashes, is_kept))
 
 
-def _number_words(corpus: Corpus, strategy: Strategy, progress: Callable[[float], None]) -> Vocabulary:
-    """Return the numbered words, told apart by their hashes: memory for a few numbers a term, and for no word."""
+def indexed_vocabulary(corpus: Corpus, strategy: Strategy) -> Vocabulary:
+    """Return the words of an indexed collection's bags, from its index where that says all: words that no bag holds are dropped.
+
+    A bag's words are the terms themselves unless they are stems, or cut to letters. Where the pages' own words are in their
+    bags, a word that is in none stands in no window either.
+    """
+    if strategy.words == "letters" or strategy.stemming not in ("nostem", "stopstem") or not strategy.content.scale:
+        return make_vocabulary(corpus, strategy)
+    words = int(corpus.facts["index"]["bag_words"])
+    shown = np.asarray(corpus.kin["bagterm.shown"][:words])
+    stem_of = np.full(len(corpus.terms), DROPPED, np.int32)
+    stem_of[shown] = np.arange(words, dtype=np.int32)
+    return Vocabulary(stem_of, shown, np.array(corpus.kin["bagterm.hash"][:words]))
+
+
+def _hash_terms(
+    corpus: Corpus, strategy: Strategy, progress: Callable[[float], None]
+) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
+    """Return (the hash of each term's bag form, whether it has one): memory for a number a term, and for no word."""
     hashes = np.zeros(len(corpus.terms), dtype=np.uint64)
     is_kept = np.zeros(len(hashes), dtype=np.bool_)
     term = 0
@@ -145,6 +183,11 @@ def _number_words(corpus: Corpus, strategy: Strategy, progress: Callable[[float]
         hashes[block] = np.fromiter(map(word_hash, forms), np.uint64, len(forms))
         term = block.stop
         progress(term / len(hashes))
+    return hashes, is_kept
+
+
+def _number_words(hashes: npt.NDArray[np.uint64], is_kept: npt.NDArray[np.bool_]) -> Vocabulary:
+    """Return the numbered words, told apart by their hashes."""
     kept = np.flatnonzero(is_kept).astype(np.uint32)
     _different, first, form = np.unique(hashes[kept], return_index=True, return_inverse=True)
     # Terms are ranked by frequency: the first of a stem is its most common form, and numbers the stem.

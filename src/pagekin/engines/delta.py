@@ -5,7 +5,7 @@ known of them: so it is made from the parts of all updates since, and takes the 
 the base that it replaces, or that are gone, are hidden.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from pagekin.bags import (
     BagWorkshop,
     BaseReader,
     Visits,
+    Vocabulary,
+    learn_vocabulary,
     make_delta_bags,
-    make_vocabulary,
     strategy_of_index,
     touched_targets,
 )
@@ -42,8 +43,19 @@ from pagekin.hypertext import (
 )
 from pagekin.labels import PagesOf, put_label_over_delta
 from pagekin.similarity import make_index
-from pagekin.store import DELTA, Array, Finding, Kin, KinError, KinWriter, RaggedBytes, open_kin
-from pagekin.text import VisitingTexts, make_text, read_visiting_texts
+from pagekin.store import (
+    DELTA,
+    Array,
+    Finding,
+    Kin,
+    KinError,
+    KinWriter,
+    RaggedBytes,
+    join_strings,
+    open_kin,
+    pack_strings,
+)
+from pagekin.text import VisitingTexts, learn_forms, make_text, read_visiting_texts
 
 _ROUNDS = 4
 """How often a delta is merged anew because its links name addresses that stand for others."""
@@ -84,6 +96,8 @@ class _Touched:
     """Addresses that are left out for good."""
     names: list[bytes]
     """All addresses of moved documents, their other names with them, and new ones."""
+    losing: npt.NDArray[np.int64]
+    """Addresses to which pages have links that change or go."""
 
 
 class DeltaMaker:
@@ -114,10 +128,11 @@ class DeltaMaker:
         citing = citing[stays[citing]]
         is_target = np.zeros(len(self.corpus.urls), np.bool_)
         is_target[touched.moved] = True
-        visits = self.reader.visits(citing, is_target)
-        called = read_visiting_texts(self.corpus, touched.moved, citing) if "text" in self.base.facts else None
+        visits = self.reader.visits(citing, is_target, touched.losing)
+        called = self._read_texts(narrow, touched.moved, citing) if "text" in self.base.facts else None
         facts = self._widen(narrow, visits, called, writer)
         corpus = Corpus(writer.view(facts))
+        self._learn_words(corpus, called is not None)
         mine = np.zeros(len(corpus.urls), np.bool_)
         places = corpus.urls.find_all(touched.names)
         mine[places[places >= 0]] = True
@@ -175,35 +190,35 @@ class DeltaMaker:
         named |= {name for name in recorded.seen_again if not self.corpus.pages_of(self._home(name))}
         linked = set[bytes]()
         if new is not None:
-            named |= {new.urls[url] for url in np.asarray(new.pages.url).tolist()}
-            linked = {new.urls[url] for url in touched_targets(new, self.base).tolist()}
+            named |= set(new.urls.select(np.asarray(new.pages.url)))
+            linked = set(new.urls.select(touched_targets(new, self.base)))
         removed = np.flatnonzero(self.opt_outs.mark(self.corpus.urls)) if self.opt_outs else np.zeros(0, np.int64)
-        homes = {number for name in named if (number := self._home(name)) >= 0}
+        homes = self._homes_of(named)
         # Old links of pages that change or go lead to documents that change with them; so do those of pages that lose links
         # to what is removed, since its words stand in the windows of others.
-        changing = self._pages_at(np.union1d(np.array(sorted(homes), np.int64), removed))
+        changing = self._pages_at(np.union1d(homes, removed))
         changing = np.union1d(changing, self.reader.citing(removed))
-        moved = set(self.reader.targets(np.unique(changing)).tolist()) | homes
-        moved |= {number for name in linked if (number := self._home(name)) >= 0}
+        losing = self.reader.targets(changing)
+        moved = {*losing.tolist(), *homes.tolist(), *self._homes_of(linked).tolist()}
         # Links to what is removed vanish, and addresses that had no bag may have one now: their citing pages change, too.
-        bare = [url for url in moved if not self._has_bag(url)]
-        citing = self.reader.citing(np.union1d(removed, np.array(sorted(bare), np.int64)))
+        touched = np.array(sorted(moved), np.int64)
+        citing = self.reader.citing(np.union1d(removed, touched[self.bags.documents(touched) < 0]))
         moved |= set(np.asarray(self.corpus.pages.url)[citing].tolist())
         moved = self._with_documents(moved) - set(removed.tolist())
         numbers = np.array(sorted(moved), np.int64)
-        gone = {self.corpus.urls[number] for number in removed.tolist()}
-        return _Touched(numbers, removed, sorted((self._names_of(moved) | named | linked) - gone))
+        gone = set(self.corpus.urls.select(removed))
+        return _Touched(numbers, removed, sorted((self._names_of(moved) | named | linked) - gone), losing)
 
     def _names_of(self, moved: set[int]) -> set[bytes]:
         """Return addresses of the base with their aliases."""
         numbers = np.array(sorted(moved), np.int64)
         names, homes = (np.asarray(one) for one in self.corpus.aliases())
         others = names[np.isin(homes, numbers)]
-        return {self.corpus.urls[number] for number in (*numbers.tolist(), *others.tolist())}
+        return set(self.corpus.urls.select(np.append(numbers, others)))
 
     def _missing_homes(self, corpus: Corpus) -> set[int]:
-        """Return the base's canonical addresses of a corpus's addresses that the corpus does not resolve itself."""
-        known = self.corpus.urls.find_all(list(corpus.urls))
+        """Return what addresses of a corpus stand for in the base, if the corpus does not know that they stand for another."""
+        known = self.corpus.urls.find_all(corpus.urls)
         known[np.asarray(corpus.aliases()[0]).astype(np.int64)] = -1
         homes = self._homes(known)
         others = np.flatnonzero((known >= 0) & (homes != known)).tolist()
@@ -217,14 +232,17 @@ class DeltaMaker:
         place = np.minimum(np.searchsorted(names, numbers), len(names) - 1)
         return np.where(names[place] == numbers, targets[place], numbers)
 
+    def _homes_of(self, names: Collection[bytes]) -> npt.NDArray[np.int64]:
+        """Return the sorted canonical addresses of some names in the base, without those that it does not know."""
+        known = self.corpus.urls.find_all(sorted(names))
+        return np.unique(self._homes(known[known >= 0]))
+
     def _with_homes(self, touched: _Touched, homes: set[int]) -> _Touched:
         """Return the touched addresses, extended by canonical addresses of the links on touched pages."""
         more = self._with_documents(homes)
         names = sorted({*touched.names, *self._names_of(more)})
-        return _Touched(np.union1d(touched.moved, np.array(sorted(more), np.int64)), touched.removed, names)
-
-    def _has_bag(self, url: int) -> bool:
-        return self.bags.document(url) >= 0
+        moved = np.union1d(touched.moved, np.array(sorted(more), np.int64))
+        return replace(touched, moved=moved, names=names)
 
     def _with_documents(self, moved: set[int]) -> set[int]:
         """Return addresses with all other pages of their composite documents."""
@@ -247,7 +265,7 @@ class DeltaMaker:
         page_url = np.asarray(self.corpus.pages.url)
         # A page without other names that claims to be another one was not believed.
         urls = page_url[pages]
-        plain = [self.corpus.urls[url] for url in urls[~np.isin(urls, self.corpus.aliases()[1])].tolist()]
+        plain = list(self.corpus.urls.select(urls[~np.isin(urls, self.corpus.aliases()[1])]))
         picked = pick_records(self.old, touched.names, plain, self.work / f"picked-{attempt}")
         if self.opt_outs:
             picked = leave_out(picked, self.opt_outs, self._folder(f"picked-left-{attempt}"))
@@ -293,19 +311,34 @@ class DeltaMaker:
             if host != own and (rule == "none" or site_of(host) != site_of(own)):
                 raise NotInDeltaError(f"{host} is the first host of another site")
 
+    def _read_texts(self, narrow: Corpus, moved: Array, citing: npt.NDArray[np.int64]) -> VisitingTexts:
+        """Return what links on pages of the base that stay call pages of the delta."""
+        own = self.corpus.urls.find_all(narrow.urls.select(np.asarray(narrow.pages.url)))
+        return read_visiting_texts(self.corpus, np.intersect1d(moved, own), citing)
+
     def _widen(self, narrow: Corpus, visits: Visits, called: VisitingTexts | None, writer: KinWriter) -> dict[str, Any]:
         """Write the corpus with all names that links of the base use; return the facts about it."""
-        known = make_vocabulary(narrow, self.strategy).hashes
+        known = self._learn_words(narrow, forms=False).hashes
         strings = RaggedBytes(visits.strings, visits.string_offsets)
-        words = [strings[place] for place in np.flatnonzero(~np.isin(visits.hashes, known)).tolist()]
-        addresses = list(RaggedBytes(visits.targets, visits.target_offsets))
+        words = [strings.select(np.flatnonzero(~np.isin(visits.hashes, known)))]
+        words += [RaggedBytes(*pack_strings(called.words))] if called else []
+        addresses = [RaggedBytes(visits.targets, visits.target_offsets)]
         if self.strategy.links.scale:
-            addresses += RaggedBytes(visits.citing, visits.citing_offsets)
-        facts = widen_corpus(narrow, addresses, [*words, *(called.words if called else ())], writer)
+            addresses.append(RaggedBytes(visits.citing, visits.citing_offsets))
+        facts = widen_corpus(narrow, RaggedBytes(*join_strings(addresses)), RaggedBytes(*join_strings(words)), writer)
         for name in sorted(narrow.kin.arrays.keys() - writer.view({}).arrays.keys()):
             writer.put(name, np.asarray(narrow.kin[name]))
         shared = ("parser", "limits", "exclude", "content", "sources", "pagekin")
         return facts | {name: self.base.facts[name] for name in shared if name in self.base.facts}
+
+    def _learn_words(self, corpus: Corpus, forms: bool) -> Vocabulary:
+        """Return the bag words of a corpus, most of which the base knows; with `forms`, let it know those of searches, too."""
+        places = self.corpus.terms.find_all(
+            corpus.terms, np.asarray(self.corpus.term_table.order), np.asarray(corpus.term_table.order)
+        )
+        if forms:
+            learn_forms(corpus, self.base, places)
+        return learn_vocabulary(corpus, self.strategy, self.reader.words, places)
 
     # -- clusters -------------------------------------------------------------------------------------------------------
 
@@ -328,9 +361,11 @@ class DeltaMaker:
 
     def _differing(self, corpus: Corpus, hidden: npt.NDArray[np.int64]) -> tuple[Array, Array]:
         """Return (new or changed pages of the delta, removed or changed pages of the base)."""
-        own = list(zip(_page_names(corpus, range(len(corpus))), np.asarray(corpus.pages.digest).tolist(), strict=True))
+        own = list(
+            zip(_page_names(corpus, np.arange(len(corpus))), np.asarray(corpus.pages.digest).tolist(), strict=True)
+        )
         digests = np.asarray(self.corpus.pages.digest)[hidden].tolist()
-        old = list(zip(_page_names(self.corpus, hidden.tolist()), digests, strict=True))
+        old = list(zip(_page_names(self.corpus, hidden), digests, strict=True))
         known, still = set(old), set(own)
         came = [page for page, one in enumerate(own) if one not in known]
         went = [page for page, one in zip(hidden.tolist(), old, strict=True) if one not in still]
@@ -338,22 +373,19 @@ class DeltaMaker:
 
     def _report(self, corpus: Corpus, hidden: npt.NDArray[np.int64], erasable: bool) -> DeltaReport:
         """Count the new, changed and removed pages."""
-        pages = {
-            corpus.urls[int(url)]: int(digest)
-            for url, digest in zip(corpus.pages.url, corpus.pages.digest, strict=True)
-        }
-        before = {
-            self.corpus.urls[int(self.corpus.pages.url[page])]: int(self.corpus.pages.digest[page])
-            for page in hidden.tolist()
-        }
+        every = np.arange(len(corpus))
+        pages, before = (
+            dict(zip(_page_names(of, some), np.asarray(of.pages.digest)[some].tolist(), strict=True))
+            for of, some in ((corpus, every), (self.corpus, hidden))
+        )
         changed = sum(pages[name] != digest for name, digest in before.items() if name in pages)
         came, went = len(pages.keys() - before.keys()), len(before.keys() - pages.keys())
         return DeltaReport(len(pages), len(hidden), came, changed, went, erasable)
 
 
-def _page_names(corpus: Corpus, pages: Iterable[int]) -> list[bytes]:
+def _page_names(corpus: Corpus, pages: Array) -> list[bytes]:
     """Return the addresses of some pages."""
-    return [corpus.urls[int(corpus.pages.url[page])] for page in pages]
+    return list(corpus.urls.select(np.asarray(corpus.pages.url)[pages]))
 
 
 def check_delta(kin: Kin) -> Iterator[Finding]:

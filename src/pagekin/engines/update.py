@@ -32,6 +32,7 @@ from pagekin.hypertext import (
     ReadPlan,
     ReadReport,
     compare_pages,
+    expired_addresses,
     keep_for_delta,
     no_note,
     open_corpora,
@@ -123,7 +124,8 @@ def update_collection(
         fresh = OptOuts(wanted.addresses - keeping.opt_outs.addresses, wanted.hosts - keeping.opt_outs.hosts)
         report = UpdateReport(opted_out=fresh.as_list(), read_before=again)
         to_erase = bool(kin.facts.get(DELTA, {}).get("erasable", DELTA in kin.facts))
-        if not (units or fresh or expire_before or (erase and to_erase)):
+        expires = bool(expire_before and (units or expired_addresses(keeping.parts, expire_before)))
+        if not (units or fresh or expires or (erase and to_erase)):
             return report
         plan = replace(plan_of(kin, path, units, workers, memory), opt_outs=wanted, expire_before=expire_before)
         try:
@@ -150,6 +152,8 @@ def _put_delta(
     """
     read = replace(plan, read_already=False)
     units, parts = read_parts(writer, read, ReadReport({}), progress, note) if plan.units else ([], [])
+    if plan.expire_before and (expired := expired_addresses([*keeping.parts, *parts], plan.expire_before)):
+        raise NotInDeltaError(f"{len(expired):,} pages expire")
     old = keeping.base_parts
     new = [part for part in keeping.parts if part not in old]
     work = writer.work / "making"
@@ -178,8 +182,6 @@ def _refuse_delta(plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, er
         raise NotInDeltaError(f"it keeps {plan.max_per_host:,} pages of each host, which are chosen among all")
     if plan.all_captures:
         raise NotInDeltaError("every capture is a page by itself")
-    if plan.expire_before:
-        raise NotInDeltaError("pages expire")
     if "epoch" not in kin.facts["index"]:
         raise NotInDeltaError("an earlier Pagekin indexed it")
     if replaces_sources(keeping, plan.units):

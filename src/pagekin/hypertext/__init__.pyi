@@ -29,7 +29,7 @@ from .keeping import (
     without_known,
 )
 from .language import declared_language
-from .leaving_out import cap_hosts, leave_out
+from .leaving_out import cap_hosts, expired_addresses, leave_out
 from .letters import Letter, Ranges, Round
 from .lexer import Lexer
 from .matching import PageChanges, compare_pages, match_pages
@@ -179,6 +179,7 @@ __all__ = [
     "divide_captures",
     "divide_chosen",
     "divide_part",
+    "expired_addresses",
     "find_regions",
     "find_starts",
     "fold_case",

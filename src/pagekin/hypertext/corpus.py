@@ -17,13 +17,27 @@ from pagekin.hypertext.model import Attribute, Boundary, PageFlag, kind_of_flags
 from pagekin.hypertext.streams import StreamBatch, decode_gaps, decode_marks, decode_words
 from pagekin.hypertext.urls import canonical_url
 from pagekin.sources import NO_PLACE, RecordPlace
-from pagekin.store import DELTA, SHARDS, Kin, KinError, RaggedBytes, chunks, open_kin, rank, read_only, row_entries
+from pagekin.store import (
+    DELTA,
+    SHARDS,
+    Kin,
+    KinError,
+    RaggedBytes,
+    batch_ranges,
+    chunks,
+    open_kin,
+    rank,
+    read_only,
+    row_entries,
+)
 
 Array = npt.NDArray[Any]
 Table = TypeVar("Table")
 _FEW_QUESTIONS = 16
 """Questions for aliases of a page that are answered without sorting all aliases."""
 WINDOW = 32
+_SPARSE = 2
+"""A stretch of pages is read as a whole unless it has more than this many times the words that are asked for."""
 
 
 @dataclass(frozen=True)
@@ -266,6 +280,23 @@ class Corpus:
             arrays += [read_only(np.asarray(self.kin[name])[entries]) for name in of]
             starts.append(np.cumsum(np.append(0, offsets[pages + 1] - offsets[pages])))
         return StreamBatch(*arrays, *starts)
+
+    def stream_batches(
+        self, pages: npt.NDArray[np.int64], words: int
+    ) -> Iterator[tuple[npt.NDArray[np.int64], StreamBatch]]:
+        """Yield (pages, rising, and their streams) with some pages among them, rising, about so many words at a time.
+
+        Where most pages of a stretch are asked for, all of it is given: that copies nothing.
+        """
+        tokens = self._offsets[0]
+        sizes = np.cumsum(np.append(0, tokens[pages + 1] - tokens[pages]))
+        for first, last in batch_ranges(sizes, words):
+            some = pages[first:last]
+            low, high = int(some[0]), int(some[-1]) + 1
+            if tokens[high] - tokens[low] <= _SPARSE * (sizes[last] - sizes[first]):
+                yield np.arange(low, high), self.stream_batch(low, high)
+            else:
+                yield some, self.stream_some(some)
 
     @cached_property
     def _offsets(self) -> tuple[npt.NDArray[np.int64], ...]:

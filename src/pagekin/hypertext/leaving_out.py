@@ -8,7 +8,7 @@ Each record is judged by itself, so it does not matter how records were divided 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from pagekin.hypertext.aliases import Records
 from pagekin.hypertext.opt_outs import OptOuts
-from pagekin.hypertext.part_records import read_part, take_records, write_part
+from pagekin.hypertext.part_records import map_file, read_part, take_records, write_part
 from pagekin.hypertext.urls import canonical_url, host_of
 from pagekin.store import Array, RaggedBytes
 
@@ -50,14 +50,28 @@ def leave_out(parts: Sequence[Path], opt_outs: OptOuts, folder: Path) -> list[Pa
     return kept
 
 
+def expired_addresses(parts: Sequence[Path], before: int) -> set[bytes]:
+    """Return the addresses that were last seen (captured or revisited) before a time, in seconds since 1970.
+
+    What has no date was seen at a time that nobody knows. Cost: the tables of all parts, and the addresses last seen long ago.
+    """
+    old, seen = set[bytes](), list[tuple[RaggedBytes, npt.NDArray[np.bool_]]]()
+    for part in parts:
+        urls, places, dates = _list_sightings(part)
+        latest = np.zeros(len(urls), np.int64)
+        np.maximum.at(latest, places, dates)
+        old |= set(urls.select(np.flatnonzero((latest > 0) & (latest < before))))
+        seen.append((urls, latest >= before))
+    for urls, is_fresh in seen if old else ():
+        names = sorted(old)
+        places = urls.find_all(names)
+        old -= {name for name, place in zip(names, places.tolist(), strict=True) if place >= 0 and is_fresh[place]}
+    return old
+
+
 def expire(parts: Sequence[Path], before: int, folder: Path) -> list[Path]:
     """Return parts without pages that were not seen (captured or revisited) since a time, in seconds since 1970."""
-    last: dict[bytes, int] = {}
-    for part in parts:
-        for url, date in _list_sightings(part):
-            last[url] = max(date, last.get(url, 0))
-    # What has no date was seen at a time that nobody knows.
-    expired = {url for url, date in last.items() if 0 < date < before}
+    expired = expired_addresses(parts, before)
     kept = []
     for number, part in enumerate(parts):
         urls = read_strings(part, "urls")
@@ -100,22 +114,16 @@ def _keep_least(hashes: dict[bytes, bytes], most: int) -> None:
         del hashes[url]
 
 
-def _list_sightings(part: Path) -> Iterator[tuple[bytes, int]]:
-    """Yield the addresses of a part's pages and revisits, with the times when they were seen."""
-    urls = read_strings(part, "urls")
+def _list_sightings(part: Path) -> tuple[RaggedBytes, Array, Array]:
+    """Return (the addresses of a part, the places of its pages and revisits among them, when each was seen)."""
     rows, revisits = np.load(part / "pages.npy"), np.load(part / "revisits.npy")
-    for places, dates in ((rows["url"], rows["date"]), (revisits[:, 0], revisits[:, 2])):
-        yield from ((urls[place], date) for place, date in zip(places.tolist(), dates.tolist(), strict=True))
+    places = np.concatenate([rows["url"].astype(np.int64), revisits[:, 0]])
+    return read_strings(part, "urls"), places, np.concatenate([rows["date"].astype(np.int64), revisits[:, 2]])
 
 
 def read_strings(part: Path, name: str) -> RaggedBytes:
     """Return the words or addresses of a part."""
     return RaggedBytes(map_file(part / f"{name}.bytes", np.uint8), map_file(part / f"{name}.offsets", np.int64))
-
-
-def map_file(file: Path, dtype: npt.DTypeLike) -> Array:
-    """Return the numbers in a file, memory-mapped: often only a few of them are read."""
-    return np.memmap(file, dtype, "r") if file.stat().st_size else np.zeros(0, dtype)
 
 
 def write_without(folder: Path, what: LeftOut, out: Path, hidden: OptOuts | None = None) -> Path:

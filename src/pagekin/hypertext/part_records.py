@@ -60,10 +60,15 @@ def read_part(folder: Path) -> Part:
 
     return Part(
         np.fromfile(folder / "about.json", np.uint8), np.load(folder / "pages.npy"),
-        np.fromfile(folder / "blobs", np.uint8), strings("words"), strings("urls"),
+        map_file(folder / "blobs", np.uint8), strings("words"), strings("urls"),
         np.load(folder / "word_counts.npy"), np.load(folder / "url_counts.npy"),
         Records(*(np.load(folder / f"{name}.npy") for name in Records._fields)),
     )  # fmt: skip
+
+
+def map_file(file: Path, dtype: npt.DTypeLike) -> Array:
+    """Return the numbers in a file, memory-mapped: often only a few of them are read."""
+    return np.memmap(file, dtype, "r").view(np.ndarray) if file.stat().st_size else np.zeros(0, dtype)
 
 
 def write_part(part: Part, folder: Path) -> Path:
@@ -100,7 +105,9 @@ def take_records(part: Part, pages: Array, others: Records, unlinked: npt.NDArra
         blobs = [blob._replace(anchors=blob.anchors[~unlinked[blob.anchors["target"]]]) for blob in blobs]
         rows["anchors"] = [len(blob.anchors) for blob in blobs]
     tokens = np.concatenate([np.zeros(0, "<u4"), *(blob.tokens for blob in blobs)])
-    words, tokens, word_counts = np.unique(tokens, return_inverse=True, return_counts=True)
+    counts = np.bincount(tokens, minlength=len(part.words.offsets) - 1)
+    words = np.flatnonzero(counts)
+    word_counts, tokens = counts[words], (np.cumsum(counts > 0) - 1)[tokens]
     anchors = np.concatenate([np.zeros(0, ANCHOR), *(blob.anchors for blob in blobs)])
     claims = rows["canonical"] >= 0
     named = (anchors["target"], rows["url"], rows["canonical"][claims], *(table[:, :2].ravel() for table in others))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pagekin.hypertext.aliases import Records
 from pagekin.hypertext.leaving_out import LeftOut, read_strings, write_without
-from pagekin.store import RaggedBytes
+from pagekin.store import RaggedBytes, pack_strings
 
 _NOT_PICKED = "not picked"
 
@@ -64,19 +64,20 @@ def pick_records(
     """
     folder.mkdir()
     picked = []
+    names, plain = (RaggedBytes(*pack_strings(sorted(some))) for some in (addresses, without_claim))
     for number, part in enumerate(parts):
         urls = read_strings(part, "urls")
-        wanted = _mark(urls, addresses)
+        wanted = _mark(urls, names)
         if wanted.any() and _has_records(part, wanted):
             nowhere = np.zeros_like(wanted)
-            what = LeftOut(~wanted, nowhere, _NOT_PICKED, _mark(urls, without_claim))
+            what = LeftOut(~wanted, nowhere, _NOT_PICKED, _mark(urls, plain))
             picked.append(write_without(part, what, folder / f"picked-{number}"))
     return picked
 
 
-def _mark(urls: RaggedBytes, addresses: Collection[bytes]) -> npt.NDArray[np.bool_]:
+def _mark(urls: RaggedBytes, addresses: RaggedBytes) -> npt.NDArray[np.bool_]:
     marked = np.zeros(len(urls), np.bool_)
-    places = urls.find_all(list(addresses))
+    places = urls.find_all(addresses)
     marked[places[places >= 0]] = True
     return marked
 

@@ -251,8 +251,8 @@ class LeafTerms:
 def search_words(corpus: Corpus) -> Vocabulary:
     """Return all words of a collection in the forms that full-text search uses."""
     forms = form_table(corpus)
-    numbers = np.arange(len(forms.names), dtype=np.uint32)
-    hashes = np.fromiter(map(word_hash, forms.names), np.uint64, len(forms.names))
+    numbers = np.arange(len(forms), dtype=np.uint32)
+    hashes = np.fromiter(map(word_hash, forms.names), np.uint64, len(forms))
     return Vocabulary(forms.of_term.astype(np.int32), numbers, hashes)
 
 

@@ -35,7 +35,7 @@ from .memory import (
     use_memory_tightly,
 )
 from .numbering import Numbering
-from .ragged import RaggedBytes, pack_strings, union_strings
+from .ragged import RaggedBytes, join_strings, pack_strings, union_strings
 from .read_ahead import ReadAhead
 from .records import Names, divide_names, join_names, pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
@@ -100,6 +100,7 @@ __all__ = [
     "is_full",
     "is_remote",
     "join_names",
+    "join_strings",
     "kernel",
     "listed_kernels",
     "load_numba_alone",

@@ -128,8 +128,9 @@ def _map(file: Path, dtype: np.dtype[Any], length: int) -> Array:
 class ArrayFile:
     """A one-dimensional `.npy` file that grows by appending, with a running checksum."""
 
-    def __init__(self, path: Path, dtype: npt.DTypeLike) -> None:
-        self.path = path
+    def __init__(self, path: Path, dtype: npt.DTypeLike, temporary: bool = False) -> None:
+        """Begin a file; a temporary one is abandoned in the end, and needs no checksum."""
+        self.path, self._temporary = path, temporary
         # By name, as a type that was turned to "<" is not taken for the machine's own, even where it is.
         self.dtype = np.dtype(np.dtype(dtype).newbyteorder("<").str)
         if self.dtype.kind not in _KINDS:
@@ -147,7 +148,8 @@ class ArrayFile:
         if not np.can_cast(values.dtype, self.dtype, "safe") and not np.array_equal(array, values):
             raise ValueError(f"values appended to {self.path.stem} do not fit {self.dtype}")
         data = array.view(np.uint8).data
-        self._digest.update(data)
+        if not self._temporary:
+            self._digest.update(data)
         self._file.write(data)
         self.length += array.size
 

@@ -6,10 +6,12 @@ from itertools import chain, pairwise
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store.arrays import Array, row_entries
+from pagekin.store.arrays import Array, read_only, row_entries
 from pagekin.store.folder import Kin
 
 _AT_ONCE = 1 << 16
+_MANY = 1 << 10
+"""Strings from which a compiled kernel takes them."""
 _SEARCH_STEPS = 100
 """Strings that are looked at in the time of one search."""
 
@@ -54,7 +56,17 @@ class RaggedBytes:
         """Return (data, offsets) of some of the strings, in an order."""
         places, bounds = np.asarray(places, np.int64), np.asarray(self.offsets, np.int64)
         offsets = np.append(0, np.cumsum(bounds[places + 1] - bounds[places]))
-        return np.asarray(self.data)[row_entries(bounds, places)], offsets
+        if len(places) < _MANY:
+            return np.asarray(self.data)[row_entries(bounds, places)], offsets
+        from pagekin.store._kernels.strings import take_strings
+
+        data = np.empty(offsets[-1], np.uint8)
+        take_strings(*self._for_kernels(), places, data)
+        return data, offsets
+
+    def select(self, places: Array) -> "RaggedBytes":
+        """Return a table of some of the strings, in an order."""
+        return RaggedBytes(*self.take(places))
 
     def find(self, key: bytes, order: Array | None = None) -> int:
         """Return the id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids so."""
@@ -64,18 +76,43 @@ class RaggedBytes:
         place = at if order is None else int(order[at])
         return place if self[place] == key else -1
 
-    def find_all(self, keys: Sequence[bytes], order: Array | None = None) -> npt.NDArray[np.int64]:
+    def find_all(
+        self, keys: "Sequence[bytes] | RaggedBytes", order: Array | None = None, key_order: Array | None = None
+    ) -> npt.NDArray[np.int64]:
         """Return the ids of many keys, -1 for those that are not there. The strings are sorted, or `order` lists their ids so.
 
-        Cost: a search for each key or, where they are many, one pass over all strings.
+        Keys that come in order, or that `key_order` lists so, are looked for faster. Cost: a search for each key, compiled where
+        they are many.
         """
         if len(keys) * _SEARCH_STEPS < len(self):
             return np.fromiter((self.find(key, order) for key in keys), np.int64, len(keys))
-        place = dict.fromkeys(keys, -1)
-        for number, string in enumerate(self):
-            if string in place:
-                place[string] = number
-        return np.fromiter(map(place.__getitem__, keys), np.int64, len(keys))
+        places, equal = self._search(keys, order, key_order)
+        if order is not None and len(self):
+            places = np.asarray(order, np.int64)[np.minimum(places, len(self) - 1)]
+        return np.where(equal, places, -1)
+
+    def nearest_all(self, keys: "Sequence[bytes] | RaggedBytes", order: Array | None = None) -> npt.NDArray[np.int64]:
+        """Return where each of many keys would stand among the strings, which are sorted, or whose ids `order` lists so."""
+        return self._search(keys, order, None)[0]
+
+    def _search(
+        self, keys: "Sequence[bytes] | RaggedBytes", order: Array | None, key_order: Array | None
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Return (where each key would stand, whether it stands there)."""
+        from pagekin.store._kernels.strings import find_strings
+
+        table = keys if isinstance(keys, RaggedBytes) else RaggedBytes(*pack_strings(list(keys)))
+        places, equal = np.empty(len(table), np.int64), np.empty(len(table), np.bool_)
+        nothing = np.zeros(0, np.int64)
+        find_strings(
+            *self._for_kernels(), nothing if order is None else np.asarray(order, np.int64),
+            *table._for_kernels(), nothing if key_order is None else np.asarray(key_order, np.int64), places, equal,
+        )  # fmt: skip
+        return places, equal
+
+    def _for_kernels(self) -> tuple[Array, Array]:
+        """Return bytes and offsets in the types that kernels are compiled for."""
+        return read_only(self.data.view()), np.array(self.offsets, np.int64)
 
     def nearest(self, key: bytes, order: Array | None = None) -> int:
         """Return where `key` would stand among the strings, which are sorted, or whose ids `order` lists so."""
@@ -97,6 +134,12 @@ def pack_strings(strings: list[bytes]) -> tuple[Array, Array]:
     offsets = np.zeros(len(strings) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return np.frombuffer(b"".join(strings), dtype=np.uint8), offsets
+
+
+def join_strings(tables: Sequence[RaggedBytes]) -> tuple[Array, Array]:
+    """Return (data, offsets) of the strings of some tables, one table after another."""
+    sizes = [np.diff(np.asarray(table.offsets, np.int64)) for table in tables]
+    return np.concatenate([table.data for table in tables]), np.append(0, np.cumsum(np.concatenate(sizes)))
 
 
 def union_strings(tables: Sequence[RaggedBytes]) -> tuple[RaggedBytes, list[npt.NDArray[np.int64]]]:

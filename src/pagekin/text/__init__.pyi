@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .analysis import ANALYSER, IRREGULAR, analyse, form_of, form_table, tokens
+from .analysis import ANALYSER, IRREGULAR, analyse, form_of, form_table, learn_forms, tokens
 from .calling import (
     CalledAddresses,
     LanguageWords,
@@ -98,6 +98,7 @@ __all__ = [
     "keep_pages",
     "language_code",
     "largest_score",
+    "learn_forms",
     "make_snippet",
     "make_text",
     "parse_query",

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from pagekin.hypertext import CharClass, Corpus, char_class, fold_case
 from pagekin.sources import Limits
+from pagekin.store import Array, Kin, RaggedBytes, join_strings, pack_strings, union_strings
 from pagekin.text.languages import same_forms
 
 ANALYSER = "porter-2"
@@ -81,12 +82,20 @@ def _cut(word: str) -> str:
 class Forms:
     """The forms of a corpus's terms."""
 
-    names: list[str]
-    """In the order of their bytes."""
+    table: RaggedBytes
+    """The forms, in the order of their bytes."""
     of_term: npt.NDArray[np.uint32]
     """The form of each term; of forms that stand for the same word, the least."""
     same: npt.NDArray[np.uint32] | None = None
     """For each form the least that stands for the same word, by stems of other languages; None if each stands for itself."""
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def names(self) -> list[str]:
+        """Return all forms as text."""
+        return [name.decode() for name in self.table]
 
 
 def form_table(corpus: Corpus, progress: Callable[[float], None] = lambda _share: None) -> Forms:
@@ -106,5 +115,43 @@ def _number_forms(corpus: Corpus, progress: Callable[[float], None]) -> Forms:
     ranks = np.zeros(len(numbers), dtype=np.uint32)
     ranks[[numbers[name] for name in names]] = np.arange(len(names), dtype=np.uint32)
     of_term = ranks[of_term] if term else of_term
-    same = same_forms(corpus, of_term, len(names))
-    return Forms(names, of_term if same is None else same[of_term], same)
+    return _join_same(corpus, RaggedBytes(*pack_strings([name.encode() for name in names])), of_term)
+
+
+def _join_same(corpus: Corpus, table: RaggedBytes, of_term: npt.NDArray[np.uint32]) -> Forms:
+    """Return forms of which those that stand for the same word, by stems of other languages, are one."""
+    same = same_forms(corpus, of_term, len(table))
+    return Forms(table, of_term if same is None else same[of_term], same)
+
+
+def learn_forms(corpus: Corpus, known: Kin, places: Array) -> Forms:
+    """Make the forms of a corpus's terms, most of which have a place among the terms of an indexed collection, or -1.
+
+    From now on `form_table` returns them for this corpus. Cost: the words that the collection does not know; all, if it has forms
+    of other languages that stand for the same word, as it does not say what these were made of.
+    """
+    if "form.same" in known or not len(known["form.of_term"]):
+        return form_table(corpus)
+    return corpus.term_tables("text", lambda: _learn_forms(corpus, known, places))
+
+
+def _learn_forms(corpus: Corpus, known: Kin, places: Array) -> Forms:
+    table = RaggedBytes.of(known, "form")
+    is_known = places >= 0
+    of_term = np.zeros(len(places), np.int64)
+    of_term[is_known] = np.asarray(known["form.of_term"])[places[is_known]]
+    others = np.flatnonzero(~is_known)
+    made = [form.encode() for form in analyse([corpus.word(term) for term in others.tolist()])]
+    fresh, which = union_strings([RaggedBytes(*pack_strings(made))])
+    numbers = table.find_all(fresh)
+    # Forms that the collection does not have are numbered after its own, until all are put in order.
+    number = np.where(numbers >= 0, numbers, len(table) + np.arange(len(fresh)))
+    of_term[others] = number[which[0]]
+    used = np.unique(of_term)
+    new = used[used >= len(table)] - len(table)
+    before = table.select(used[: len(used) - len(new)])
+    both = RaggedBytes(*join_strings([before, fresh.select(new)]))
+    order = np.insert(np.arange(len(before)), before.nearest_all(fresh)[new], len(before) + np.arange(len(new)))
+    rank = np.empty(len(used), np.uint32)
+    rank[order] = np.arange(len(used), dtype=np.uint32)
+    return _join_same(corpus, both.select(order), rank[np.searchsorted(used, of_term)])

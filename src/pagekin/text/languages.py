@@ -73,6 +73,8 @@ def word_languages(corpus: Corpus) -> Iterator[tuple[str, npt.NDArray[np.int64]]
 
 def same_forms(corpus: Corpus, form_of_term: Array, forms: int) -> npt.NDArray[np.uint32] | None:
     """Return for each form the least form that stands for the same word; None if each form stands for itself."""
+    if not have_stemmers(corpus.facts["language_codes"]):
+        return None
     same = np.arange(forms, dtype=np.uint32)
 
     def find(form: int) -> int:

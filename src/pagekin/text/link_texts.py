@@ -16,6 +16,7 @@ from pagekin.store import (
     KinWriter,
     Workspace,
     batch_ranges,
+    distinct,
     row_entries,
     smallest_uint,
 )
@@ -58,54 +59,81 @@ class VisitingTexts(NamedTuple):
 
     def on(self, corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:
         """Return (pages that are linked to, pages and the forms that links say), as a corpus numbers them."""
-        urls = corpus.urls.find_all(self.targets).tolist()
-        pages = np.array([(corpus.pages_of(url) or [-1])[0] if url >= 0 else -1 for url in urls], np.int64)
+        urls, page_url = corpus.urls.find_all(self.targets), np.asarray(corpus.pages.url).astype(np.int64)
+        place = np.minimum(np.searchsorted(page_url, urls), max(len(page_url) - 1, 0))
+        pages = np.where(page_url[place] == urls, place, -1) if len(page_url) else np.full(len(urls), -1)
         terms = corpus.terms.find_all(self.words, np.asarray(corpus.term_table.order))
-        form = np.asarray(forms.of_term)[terms].astype(np.int64) if len(terms) else terms
-        rows = np.stack([self.said[0], pages[self.said[1]], form[self.said[2]]]) if self.said.size else self.said
-        rows = np.unique(rows[:, rows[1] >= 0], axis=1)
+        form = np.asarray(forms.of_term)[terms].astype(np.int64)
+        citing, said, spelt = self.said
+        rows = np.flatnonzero(pages[said] >= 0) if len(said) else said
+        # A citing page that says a form several times, on its links to a page, counts once.
+        width = max(len(forms), 1)
+        pairs = distinct((citing[rows] * len(page_url) + pages[said[rows]]) * width + form[spelt[rows]])
         linked = pages[self.links] if len(self.links) else self.links
-        return linked[linked >= 0], rows[1], rows[2]
+        return linked[linked >= 0], pairs // width % max(len(page_url), 1), pairs % width
 
 
 def read_visiting_texts(corpus: Corpus, targets: Array, citing: npt.NDArray[np.int64]) -> VisitingTexts:
     """Return what links on some pages, rising, call pages at some addresses, rising."""
     from pagekin.text._kernels.link_texts import read_link_texts
 
-    hosts, bounds = np.asarray(corpus.pages.host), np.asarray(corpus.pages.anchors).astype(np.int64)
-    page_url, tokens = np.asarray(corpus.pages.url), np.asarray(corpus.pages.tokens).astype(np.int64)
-    host_of_target = {
-        url: int(hosts[held[0]]) for url in np.asarray(targets).tolist() if (held := corpus.pages_of(url))
-    }
-    host_names = {name: number for number, name in enumerate(corpus.hosts)}
-    for url in np.asarray(targets).tolist():
-        host_of_target.setdefault(url, host_names.get(host_of(corpus.url(url)).encode(), -1))
-    of_url = np.full(len(corpus.urls), -1, np.int64)
-    of_url[list(host_of_target)] = list(host_of_target.values())
+    pages, target, start, length = _visiting_links(corpus, targets, citing)
     same_term = np.arange(len(corpus.terms), dtype=np.uint32)
-    links, said = [np.zeros((2, 0), np.int64)], [np.zeros((3, 0), np.int64)]
-    for first, last in batch_ranges(np.cumsum(np.append(0, tokens[citing + 1] - tokens[citing])), _BATCH_WORDS):
-        pages = citing[first:last]
-        numbers = row_entries(bounds, pages)
-        place = np.repeat(np.arange(len(pages)), bounds[pages + 1] - bounds[pages])
-        target = np.asarray(corpus.anchors.target)[numbers].astype(np.int64)
-        length = np.asarray(corpus.anchors.length)[numbers].astype(np.int64)
-        named = (of_url[target] == hosts[pages[place]]) & (length > 0) & (length <= LONGEST)
-        named &= page_url[pages[place]] != target
-        streams = corpus.stream_some(pages)
-        place, target, length = place[named], target[named], length[named]
-        terms = np.empty(int(length.sum()), np.int64)
-        starts = np.asarray(corpus.anchors.start)[numbers].astype(np.int64)[named]
-        read_link_texts(streams, DecodedPage.for_longest(streams), same_term, place, starts, length, terms)
-        links.append(np.unique(np.stack([pages[place], target]), axis=1))
-        said.append(np.stack([np.repeat(pages[place], length), np.repeat(target, length), terms]))
-    every, words = np.concatenate(links, axis=1), np.concatenate(said, axis=1)
-    urls, linked = np.unique(every[1], return_inverse=True)
-    different, spelt = np.unique(words[2], return_inverse=True)
+    terms = [np.zeros(0, np.int64)]
+    for some, streams in corpus.stream_batches(distinct(pages), _BATCH_WORDS):
+        links = slice(*np.searchsorted(pages, [some[0], some[-1] + 1]).tolist())
+        place = np.searchsorted(some, pages[links])
+        said = np.empty(int(length[links].sum()), np.int64)
+        read_link_texts(streams, DecodedPage.for_longest(streams), same_term, place, start[links], length[links], said)
+        terms.append(said)
+    urls = np.unique(target)
+    target = np.searchsorted(urls, target)
+    width = max(len(urls), 1)
+    words, spelt = _number(np.concatenate(terms), len(corpus.terms))
     return VisitingTexts(
-        [corpus.urls[url] for url in urls.tolist()], [corpus.terms[term] for term in different.tolist()], linked,
-        np.stack([words[0], np.searchsorted(urls, words[1]), spelt]),
+        list(corpus.urls.select(urls)), list(corpus.terms.select(words)), distinct(pages * width + target) % width,
+        np.stack([np.repeat(pages, length), np.repeat(target, length), spelt]),
     )  # fmt: skip
+
+
+def _number(values: Array, limit: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return (the different ones of some numbers below a limit, rising; the place of each number among them)."""
+    is_there = np.zeros(limit, np.bool_)
+    is_there[values] = True
+    return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[values]
+
+
+def _visiting_links(corpus: Corpus, targets: Array, citing: npt.NDArray[np.int64]) -> tuple[Array, Array, Array, Array]:
+    """Return (pages, targets, first words, numbers of words) of the links by which pages of the same host name some addresses.
+
+    They are the links on the `citing` pages, in the order of these.
+    """
+    hosts, bounds = np.asarray(corpus.pages.host), np.asarray(corpus.pages.anchors).astype(np.int64)
+    page_url, is_citing = np.asarray(corpus.pages.url).astype(np.int64), np.zeros(len(corpus), np.bool_)
+    is_citing[citing] = True
+    offsets = np.asarray(corpus.inlinks.offsets).astype(np.int64)
+    numbers = np.asarray(corpus.inlinks.anchors)[row_entries(offsets, np.asarray(targets, np.int64))].astype(np.int64)
+    target = np.repeat(targets, np.diff(offsets)[targets])
+    pages = np.searchsorted(bounds, numbers, side="right") - 1
+    length = np.asarray(corpus.anchors.length)[numbers].astype(np.int64)
+    named = is_citing[pages] & (length > 0) & (length <= LONGEST) & (page_url[pages] != target)
+    named &= _hosts_of(corpus, targets)[np.searchsorted(targets, target)] == hosts[pages]
+    rows = np.flatnonzero(named)
+    rows = rows[np.argsort(numbers[rows])]
+    start = np.asarray(corpus.anchors.start)[numbers[rows]].astype(np.int64)
+    return pages[rows], target[rows], start, length[rows]
+
+
+def _hosts_of(corpus: Corpus, urls: Array) -> npt.NDArray[np.int64]:
+    """Return the host of each of some addresses, as pages name it; -1 for one of which there are no pages."""
+    page_url = np.asarray(corpus.pages.url).astype(np.int64)
+    place = np.minimum(np.searchsorted(page_url, urls), len(page_url) - 1)
+    has_page = page_url[place] == urls
+    hosts = np.where(has_page, np.asarray(corpus.pages.host)[place].astype(np.int64), -1)
+    numbers = {name: number for number, name in enumerate(corpus.hosts)}
+    for at in np.flatnonzero(~has_page).tolist():
+        hosts[at] = numbers.get(host_of(corpus.url(int(urls[at]))).encode(), -1)
+    return hosts
 
 
 def put_link_texts(
@@ -123,7 +151,7 @@ def put_link_texts(
             _read_link_texts(corpus, forms), [known.on(corpus, forms)] if isinstance(known, VisitingTexts) else []
         )
         pieces = [_number_forms(known, forms)] if isinstance(known, LinkTexts) else _add_up(corpus, forms, found, room)
-        sizes = np.zeros(len(forms.names), np.int64)
+        sizes = np.zeros(len(forms), np.int64)
         pages = writer.create("posting.called_page", smallest_uint(max(len(corpus) - 1, 0)))
         strengths = writer.create("posting.called", np.uint8)
         for form, page, strength in pieces:
@@ -138,8 +166,7 @@ def put_link_texts(
 
 def _number_forms(known: LinkTexts, forms: Forms) -> tuple[Array, Array, Array]:
     """Return (form, page, strength) of known link texts, by the numbers of a corpus's forms; forms and pages rise."""
-    place = {name: number for number, name in enumerate(forms.names)}
-    number = np.array([place[name] for name in known.names], np.int64)
+    number = forms.table.find_all([name.encode() for name in known.names])
     form = number[known.form] if forms.same is None else forms.same[number][known.form].astype(np.int64)
     order = np.lexsort((-known.strength.astype(np.int64), known.page, form))
     form, page, strength = form[order], known.page[order], known.strength[order]
@@ -157,7 +184,7 @@ def _add_up(
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (form, page, strength), rising, of what links call the pages of a corpus, some forms at a time."""
     links = np.zeros(len(corpus), np.int64)
-    for form, page, said in sum_said(found, links, len(forms.names), room):
+    for form, page, said in sum_said(found, links, len(forms), room):
         yield form, page, find_strength(said, links[page])
 
 
@@ -174,7 +201,8 @@ def sum_said(
     sizes = np.zeros(forms, np.int64)
     waiting: list[Array] = []
     ends = [0]
-    pairs, counts = ArrayFile(room.folder / "pairs", np.int64), ArrayFile(room.folder / "counts", np.uint32)
+    pairs = ArrayFile(room.folder / "pairs", np.int64, temporary=True)
+    counts = ArrayFile(room.folder / "counts", np.uint32, temporary=True)
 
     def write_run() -> None:
         different, count = np.unique(np.concatenate([np.zeros(0, np.int64), *waiting]), return_counts=True)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import WORD_ARRAYS, Corpus, DecodedPage
-from pagekin.store import KinWriter, batch_ranges, map_in_order, pack_strings, smallest_uint
+from pagekin.store import KinWriter, batch_ranges, map_in_order, smallest_uint
 from pagekin.text.analysis import ANALYSER, Forms, form_table
 from pagekin.text.link_texts import LinkTexts, VisitingTexts, put_link_texts
 from pagekin.text.openings import put_openings
@@ -44,9 +44,8 @@ def make_text(
 def _put_forms(writer: KinWriter, corpus: Corpus, progress: Progress) -> Forms:
     """Write the forms of a corpus's terms, and return them."""
     forms = form_table(corpus, lambda share: progress("forms", share))
-    data, offsets = pack_strings([name.encode() for name in forms.names])
-    writer.put("form.bytes", data)
-    writer.put("form.offsets", offsets.astype(smallest_uint(int(offsets[-1]))))
+    writer.put("form.bytes", forms.table.data)
+    writer.put("form.offsets", forms.table.offsets.astype(smallest_uint(int(forms.table.offsets[-1]))))
     writer.put("form.of_term", forms.of_term)
     if forms.same is not None:
         writer.put("form.same", forms.same)
@@ -57,7 +56,7 @@ def _facts(corpus: Corpus, forms: Forms) -> dict[str, Any]:
     return {
         "analyser": ANALYSER,
         "pages": len(corpus),
-        "forms": len(forms.names),
+        "forms": len(forms),
         "corpus": {name: _checksum(np.asarray(corpus.kin[name])) for name in WORD_ARRAYS},
     }
 
@@ -135,7 +134,7 @@ def _make_postings(
     names, lengths = ("page", "attributes", "count", "where"), corpus_lengths(corpus)
     files = [writer.create(f"posting.{name}", kind) for name, kind in zip(names, kinds, strict=True)]
     with tempfile.TemporaryFile(prefix="postings-", dir=writer.work) as file:
-        spill = _Spill(file, len(forms.names), lengths[0])
+        spill = _Spill(file, len(forms), lengths[0])
         for first, (entries, ends) in _count(corpus, forms, threads):
             spill.append(first, entries, ends)
             progress("postings", 0.5 * (first + len(ends)) / len(corpus))

@@ -25,10 +25,10 @@ def put_openings(writer: KinWriter, corpus: Corpus, forms: Forms, threads: int) 
     This depends on a page alone, so that it has the same score in a shard or a site of a network as in one collection of all.
     """
     width = max(len(corpus), 1)
-    sizes, ends = np.zeros(len(forms.names), np.int64), [0]
+    sizes, ends = np.zeros(len(forms), np.int64), [0]
     stored = writer.create("posting.opening_page", smallest_uint(max(len(corpus) - 1, 0)))
     with TemporaryDirectory(dir=writer.work) as folder:
-        file = ArrayFile(Path(folder) / "openings", np.int64)
+        file = ArrayFile(Path(folder) / "openings", np.int64, temporary=True)
         try:
             for form, page in _read_openings(corpus, forms, threads):
                 np.add.at(sizes, form, 1)
@@ -52,9 +52,9 @@ def _read_openings(corpus: Corpus, forms: Forms, threads: int) -> Iterator[tuple
     """Yield, batch after batch, (forms, pages with them in the title or opening)."""
     from pagekin.text._kernels.openings import find_openings
 
-    idle = np.zeros(len(forms.names), np.bool_)
-    places = {name: number for number, name in enumerate(forms.names)}
-    numbers = np.array([places[form] for form in analyse(sorted(IDLE)) if form in places], np.int64)
+    idle = np.zeros(len(forms), np.bool_)
+    numbers = forms.table.find_all([form.encode() for form in analyse(sorted(IDLE))])
+    numbers = numbers[numbers >= 0]
     idle[numbers if forms.same is None else forms.same[numbers]] = True
 
     def find(first: int, last: int) -> tuple[Array, Array]:

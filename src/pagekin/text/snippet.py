@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext import Attribute, CharClass, Corpus, DecodedPage, char_class
-from pagekin.store import RaggedBytes, pack_strings
+from pagekin.store import RaggedBytes
 from pagekin.text.analysis import form_of, form_table
 from pagekin.text.query import Query, wanted_words
 
@@ -72,7 +72,7 @@ def _number_forms(corpus: Corpus) -> tuple[Callable[[bytes], int], Array]:
             same = corpus.kin["form.same"]
     else:
         forms = form_table(corpus)
-        names, of_term = RaggedBytes(*pack_strings([name.encode() for name in forms.names])), forms.of_term
+        names, of_term = forms.table, forms.of_term
         same = forms.same
 
     def number(form: bytes) -> int:

@@ -83,6 +83,7 @@ class Merged(NamedTuple):
     counts: Any  # uint8 (room): how often the page itself says the term, 255 at most
     sizes: Any  # int64 (last - first): terms of each URL's bag
     inlinks: Any  # uint32 (last - first): pages that cite each URL
+    repeats: Any  # uint8 (anchors): becomes 1 for links that say what another one said; empty if nobody asks
 
 
 @kernel
@@ -104,7 +105,7 @@ def merge_bags(batch, web, kept, scales, order, scratch, out):
             count = _add_page(page, kept, scales, scratch, count)
             if scales.outlink[0] > 0 and web.citing[page]:
                 count = _add_outlinks(url, page, batch, web, kept, scales, scratch, count)
-        count, citations = _add_links(url, batch, web, kept, scales, order.hashes, scratch, count)
+        count, citations = _add_links(url, batch, web, kept, scales, order.hashes, scratch, count, out.repeats)
         for i in range(count):
             scratch.touched[i] = order.rank[scratch.touched[i]]
         ranks = sort_numbers(scratch.touched, scratch.sorting, count, digits, starts)
@@ -193,7 +194,7 @@ def _add_outlinks(url, page, batch, web, kept, scales, scratch, count):
 
 
 @kernel
-def _add_links(url, batch, web, kept, scales, hashes, scratch, count):
+def _add_links(url, batch, web, kept, scales, hashes, scratch, count, repeats):
     """Add the citing pages and the windows of the links to a URL; return (terms of the bag, pages that cite it).
 
     Of links with the same words on pages of one host the first in the order of citing address and place counts.
@@ -220,6 +221,8 @@ def _add_links(url, batch, web, kept, scales, hashes, scratch, count):
         if scales.once:
             slot = _new_slot(anchor, source, web, kept, hashes, scratch.seen, scratch.key)
             if slot < 0:
+                if len(repeats) > 0:
+                    repeats[anchor] = 1
                 continue
             scratch.used[in_use] = slot
             in_use += 1
