@@ -156,7 +156,9 @@ def test_from_a_search_to_a_cluster_and_back(visit: Visitor, demo_site: str, wid
     def arrived(heading: str = "") -> None:
         page.wait_for_load_state()
         if heading:
-            page.wait_for_function("text => document.querySelector('h1').innerText.includes(text)", arg=heading)
+            page.wait_for_function(
+                "text => document.querySelector('h1').innerText.toLowerCase().includes(text)", arg=heading.lower()
+            )
         steps.append((page.url, page.inner_text("h1")))
 
     arrived()
@@ -296,7 +298,9 @@ def test_from_words_to_a_cluster_and_back_by_keys_alone(visit: Visitor, demo_sit
     assert tab_to(page, ".other-words a.chip") <= MOST_TABS
     term = page.evaluate("document.activeElement.innerText").strip()
     page.keyboard.press("Enter")
-    page.wait_for_function("text => document.querySelector('h1').innerText.includes(text)", arg=term)
+    page.wait_for_function(
+        "text => document.querySelector('h1').innerText.toLowerCase().includes(text)", arg=term.lower()
+    )
     arrived("**/find?q=volcano*")
     assert page.evaluate("document.activeElement.id") == "main", "what has changed is read next"
 

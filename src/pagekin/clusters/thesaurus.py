@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -225,10 +225,9 @@ class PageThesaurus:
         self._number = {word: term for term, word in enumerate(self._shown) if self._df[term]}
 
     @classmethod
-    def of(cls, corpus: Corpus, threads: int = 1, offer_all: bool = False) -> "PageThesaurus":
-        """Make the thesaurus of a collection, from what it keeps if it does; `offer_all` suggests words of templates, too."""
-        about = PageTopics.read(corpus.kin) or PageTopics.of(corpus, threads)
-        return cls(replace(about, offered=None) if offer_all else about, corpus.hidden)
+    def of(cls, corpus: Corpus, threads: int = 1) -> "PageThesaurus":
+        """Make the thesaurus of a collection, from what it keeps if it does."""
+        return cls(PageTopics.read(corpus.kin) or PageTopics.of(corpus, threads), corpus.hidden)
 
     @cached_property
     def _of_stem(self) -> dict[str, int]:

@@ -24,7 +24,7 @@ def operator_terms(written: Sequence[str]) -> tuple[AddedTerm, ...]:
 
 def broader_terms(corpus: Corpus, label: ContentLabel, most: int, threads: int = 1) -> tuple[AddedTerm, ...]:
     """Find broader terms of the label's heaviest words, except those that are heavy themselves."""
-    thesaurus = PageThesaurus.of(corpus, threads, offer_all=True)
+    thesaurus = PageThesaurus.of(corpus, threads)
     known = {term_key(term.word) for term in label.rows(label.terms)}
     lists = []
     for word in label.heaviest:
