@@ -129,6 +129,7 @@ CHANGES: dict[str, list[Callable[[Any], Any]]] = {
     "link.out_weight": [next_number],
     "link.in_weight": [next_number],
     "link.lists": [lambda listed: listed + 2],
+    "link.use": [lambda use: use + 1],
 }
 
 
@@ -156,6 +157,8 @@ def test_a_changed_value_is_noticed_wherever_it_stands(small: Kin, name: str) ->
 def test_an_array_that_is_missing_too_short_or_too_long_is_noticed(small: Kin, name: str) -> None:
     for array in (small[name][:-1], small[name][1:], np.append(small[name], small[name][-1:])):
         assert name in {finding.where for finding in check_index(with_arrays(small, {name: array}))}
+    if name == "link.use":  # earlier versions did not write it
+        return
     without = {other: array for other, array in small.arrays.items() if other != name}
     (finding,) = check_index(Kin(small.path, small.manifest, without))
     assert (finding.where, finding.what) == (name, "is missing from the index")
