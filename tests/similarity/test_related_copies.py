@@ -27,12 +27,12 @@ def test_copies_are_folded_under_the_best_of_them_however_many_there_are(
     tmp_path: Path, count: int, options: dict[str, bool]
 ) -> None:
     index = index_web(tmp_path, copies_web(count), plainly())
-    found = index.related(STONES + "granite", k=4, **options)  # type: ignore[arg-type]
+    found = index.related(STONES + "granite", k=4, **options)  # type: ignore[arg-type]  # of several types
     assert found[0].url == "http://mirror000.example/"
     assert found[0].copies == tuple(f"http://mirror{i:03}.example/" for i in range(1, count))
     assert sorted(names(found[1:])) == ["basalt", "gabbro", "tuff"]
     assert all(result.copies == () for result in found[1:])
-    unfolded = index.related(STONES + "granite", k=4, fold=False, **options)  # type: ignore[arg-type]
+    unfolded = index.related(STONES + "granite", k=4, fold=False, **options)  # type: ignore[arg-type]  # of several types
     assert [r.url for r in unfolded[:3]] == [f"http://mirror{i:03}.example/" for i in range(3)]
     assert all(result.copies == () for result in unfolded)
 

@@ -152,7 +152,7 @@ class Neighbours(Graph):
         self._index, self._options, self._threads = index, options, threads
 
     @cached_property
-    def _rank(self) -> list[tuple[int, list[tuple[int, float]]]]:
+    def _neighbours(self) -> list[tuple[int, list[tuple[int, float]]]]:
         index = self._index
         documents = np.arange(len(index))
         documents = documents[index.captured(documents)]
@@ -163,12 +163,12 @@ class Neighbours(Graph):
         ]
 
     def __len__(self) -> int:
-        return sum(len(related) for _document, related in self._rank)
+        return sum(len(related) for _document, related in self._neighbours)
 
     def __iter__(self) -> Iterator[Neighbour]:
         """Yield pairs, the nearest of each page first."""
         urls = self.urls
-        for document, related in self._rank:
+        for document, related in self._neighbours:
             for rank, (other, similarity) in enumerate(related, 1):
                 yield Neighbour(urls[document], rank, urls[other], similarity)
 
@@ -183,10 +183,10 @@ class Neighbours(Graph):
 
     def edges(self) -> tuple[Array, Array, Array]:
         """Return (pages, pages related to them, similarities)."""
-        edges = [(document, *pair) for document, related in self._rank for pair in related]
+        edges = [(document, *pair) for document, related in self._neighbours for pair in related]
         sources, targets, weights = zip(*edges, strict=True) if edges else ((), (), ())
         return np.array(sources, np.int64), np.array(targets, np.int64), np.array(weights, np.float64)
 
     def titles(self) -> dict[int, str]:
         """Return the titles of the pages."""
-        return {document: self._index.title(document) for document, _related in self._rank}
+        return {document: self._index.title(document) for document, _related in self._neighbours}

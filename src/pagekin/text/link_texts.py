@@ -67,10 +67,11 @@ class VisitingTexts(NamedTuple):
         citing, said, spelt = self.said
         rows = np.flatnonzero(pages[said] >= 0) if len(said) else said
         # A citing page that says a form several times, on its links to a page, counts once.
-        width = max(len(forms), 1)
-        pairs = distinct((citing[rows] * len(page_url) + pages[said[rows]]) * width + form[spelt[rows]])
+        width, of_page = max(len(forms), 1), max(len(page_url), 1)
+        links, place = np.unique(citing[rows] * of_page + pages[said[rows]], return_inverse=True)
+        pairs = distinct(place * width + form[spelt[rows]])  # by links, as pages times pages times forms may not fit
         linked = pages[self.links] if len(self.links) else self.links
-        return linked[linked >= 0], pairs // width % max(len(page_url), 1), pairs % width
+        return linked[linked >= 0], links[pairs // width] % of_page, pairs % width
 
 
 def read_visiting_texts(corpus: Corpus, targets: Array, citing: npt.NDArray[np.int64]) -> VisitingTexts:
