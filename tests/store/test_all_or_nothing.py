@@ -215,3 +215,25 @@ def test_files_that_may_not_grow_leave_the_old_collection(tmp_path: Path, most: 
     assert in_child(limited) == 0
     assert snapshot(path) == before
     assert not findings(path)
+
+
+def test_all_files_are_on_the_disk_before_the_manifest_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kin, synced, before = tmp_path / "a.kin", set[int](), set[int]()
+    replace = Path.replace
+
+    def noting_replace(path: Path, target: Path) -> Path:
+        if Path(target).name == "manifest.json":
+            before.update(synced)
+        return replace(path, target)
+
+    monkeypatch.setattr(os, "fsync", lambda file: synced.add(os.fstat(file).st_ino))
+    monkeypatch.setattr(Path, "replace", noting_replace)
+    with KinWriter(kin, "test") as writer:
+        for number in range(20):
+            writer.put(f"some.array{number}", np.arange(number, dtype=np.uint32))
+        writer.commit({})
+    files = [kin, kin / "manifest.json", *kin.glob("*.npy")]
+    assert len(files) == 22
+    assert {file.stat().st_ino for file in files} <= before

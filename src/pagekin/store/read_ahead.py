@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 _QUESTIONS = 32
-"""For so many questions places are asked for, before it is seen again whether that is needed."""
+"""After opening, and after a question that waited for the disk, this many questions ask for their places beforehand."""
 _WAITED = 8
-"""A question waited for the disk if so many pages of memory had to be read from it."""
+"""A question waited for the disk if the system had to read more pages of memory than this from it."""
 _OF_THREAD = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
 
 
