@@ -15,10 +15,11 @@ class Oracle:
 
     def __init__(self, corpus: Corpus) -> None:
         table = form_table(corpus)
+        names = table.names()
         self._same = (
             {}
             if table.same is None
-            else {name: table.names[form] for name, form in zip(table.names, table.same.tolist(), strict=True)}
+            else {name: names[form] for name, form in zip(names, table.same.tolist(), strict=True)}
         )
         """Forms that stand for the same word in another language have one name."""
         stems = [self._known(stem(corpus.word(term))) for term in range(len(corpus.terms))]

@@ -61,12 +61,12 @@ def test_every_term_of_a_collection_has_its_form(demo: TextIndex) -> None:
     corpus = demo.corpus
     shares: list[float] = []
     table = form_table(corpus, shares.append)
-    number = {name: form for form, name in enumerate(table.names)}
+    number = {name: form for form, name in enumerate(table.names())}
     own = [number[stem(corpus.word(term))] for term in range(len(corpus.terms))]
     assert table.same is not None  # some pages of the demo web are in other languages
     assert table.of_term.tolist() == table.same[own].tolist()
     assert np.mean(table.same[own] == own) > 0.99
-    assert table.names == sorted(set(table.names), key=str.encode)
+    assert table.names() == sorted(set(table.names()), key=str.encode)
     assert shares[-1] == 1.0
 
 

@@ -92,9 +92,8 @@ class Forms:
     def __len__(self) -> int:
         return len(self.table)
 
-    @property
     def names(self) -> list[str]:
-        """Return all forms as text."""
+        """Decode all forms: take them once, outside of loops."""
         return [name.decode() for name in self.table]
 
 
