@@ -400,7 +400,7 @@ def test_a_renewed_index_goes_on_keeping_the_parts(sea: Path, tmp_path: Path) ->
     assert open_kin(sea).facts["index"]["strategy"]["signature"]["m"] == 16
 
 
-EVERY = 8
+EVERY = 5
 """Steps before and after the one that makes the change which are all tried."""
 
 # -- all or nothing ------------------------------------------------------------------------------------------------------
@@ -445,7 +445,7 @@ def test_kill_9_at_any_file_operation_leaves_the_old_state_or_the_new(sea: Path,
     # Killed early the old one stands, killed late the new one, and the change comes once: every step around it is tried.
     switch = bisect_left(range(operations), True, key=is_new_after)
     around = range(max(0, switch - EVERY), min(operations, switch + EVERY))
-    for step in sorted({*range(0, operations, 37), *around}):
+    for step in sorted({*range(0, operations, 71), *around}):
         assert is_new_after(step) == (step >= switch), f"step {step}"
     assert operations > 100
     assert (DELTA in open_kin(sea).facts) == (verb == "delta")

@@ -18,10 +18,10 @@ from .benches import draw_sources, linked_pages
 
 @pytest.fixture(scope="module")
 def judged(school: tuple[Corpus, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Judgement]:
-    """By figure and bar: the bars about windows and weights, on 600 sources."""
+    """By figure and bar: the bars about windows and weights, on 400 sources."""
     corpus, table = school
     directory = load_directory(corpus, str(table))
-    bench = draw_sources(make_bench(directory, linked_pages(corpus, directory.urls), rounds=1), 600, rounds=200)
+    bench = draw_sources(make_bench(directory, linked_pages(corpus, directory.urls), rounds=1), 400, rounds=200)
     experiment = Experiment(corpus, bench, BagWorkshop(corpus, tmp_path_factory.mktemp("workshop"), 2), 2)
     wanted = {
         f"{figure.number}|{label}": strategy
@@ -75,9 +75,9 @@ def test_larger_windows_leave_fewer_pairs_orthogonal_and_agree_better(
 def test_larger_windows_rank_better(school: tuple[Corpus, Path], judged: dict[tuple[str, str], Judgement]) -> None:
     corpus, table = school
     directory = load_directory(corpus, str(table))
-    bench = draw_sources(make_bench(directory, linked_pages(corpus, directory.urls), rounds=1), 600, rounds=5)
+    bench = draw_sources(make_bench(directory, linked_pages(corpus, directory.urls), rounds=1), 400, rounds=5)
     rankings = draw_rankings(corpus, bench)
-    assert len(rankings.rows) == 500
+    assert len(rankings.rows) == 400
     few, many = (rankings.scores(judged["3", f"window {size}"]) for size in (0, 32))
     assert few.ndcg10 < many.ndcg10 < 1
     assert few.map < many.map < 1

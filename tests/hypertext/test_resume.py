@@ -105,7 +105,7 @@ def test_a_killed_reading_goes_on_with_what_is_missing(
 
 def test_killed_at_any_step_and_again_it_comes_to_the_same_end(plan: ReadPlan, undisturbed: dict[str, bytes]) -> None:
     most = 0
-    for step in range(0, 1_000, 53):
+    for step in range(0, 1_000, 131):
 
         def killed(step: int = step) -> None:
             kill_at(step)
@@ -364,7 +364,7 @@ COMMAND = [sys.executable, "-c", f"{HEARS_CTRL_C}; from pagekin.cli import main;
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_the_command_goes_on_after_kill_9_and_ctrl_c(stop: signal.Signals, tmp_path: Path) -> None:
     words = " ".join(f"word{i % 50_000}" for i in range(400_000))  # so large that each page has a part of its own
-    for number in range(7):
+    for number in range(4):
         page = warc(f"http://{number}.test/", http(f"<p>{number} {words}".encode()))
         (tmp_path / f"{number:02}.warc.gz").write_bytes(b"".join(members([page])))
     sources = sorted(map(str, tmp_path.glob("*.warc.gz")))
@@ -383,6 +383,6 @@ def test_the_command_goes_on_after_kill_9_and_ctrl_c(stop: signal.Signals, tmp_p
     assert done.returncode == 0, done.stderr
     before, of = (int(word) for word in done.stderr.split() if word.isdigit())
     assert "continuing: " in done.stderr
-    assert (before > 0, of) == (True, 7)
+    assert (before > 0, of) == (True, 4)
     read_sources(ReadPlan(sources, tmp_path / "undisturbed.kin", workers=2))
     assert files_of(out) == files_of(tmp_path / "undisturbed.kin")

@@ -14,8 +14,8 @@ from pagekin.similarity.related import margin
 
 from .webs import Array
 
-PAGES = 1_500
-PAIRS = 8_000
+PAGES = 800
+PAIRS = 5_000
 SEEDS = range(1, 13)
 
 
@@ -75,7 +75,7 @@ def nearest(rows: Array, count: int) -> Array:
 
 @pytest.fixture(scope="module")
 def sample(school: RelatedIndex) -> Sample:
-    """1,500 articles; 8,000 random pairs of them, and 8,000 pairs of near ones.
+    """800 articles; 5,000 random pairs of them, and 5,000 pairs of near ones.
 
     Near ones are found by signatures of a seed that no test uses: those that find a pair overestimate it.
     """

@@ -22,7 +22,7 @@ from pagekin.store import Kin, KinWriter, open_kin
 from .figure11 import inverted_lists, process_query
 from .webs import Array, list_arrays, plainly, signature_index
 
-generated = settings(derandomize=True, database=None, deadline=None, max_examples=80)
+generated = settings(derandomize=True, database=None, deadline=None, max_examples=40)
 ALPHAS = (0.0, 0.05, 0.15, 0.3, 0.5, 0.8, 0.99, 1.0)
 COUNTS = (None, 0, 1, 2, 3, 10, 1_000)
 
@@ -329,7 +329,7 @@ def test_candidates_are_those_found_most_often_in_the_shortest_lists(
 @whatever_is_read_first
 def test_pages_of_the_demo_web_are_answered_as_by_figure_11(demo: RelatedIndex, values: dict[str, int]) -> None:
     inverted = inverted_lists(demo.index.rows)
-    step = 3 if values is AS_THEY_ARE else 17
+    step = 7 if values is AS_THEY_ARE else 29
     with constants(values):
         for document in range(0, len(demo), step):
             signature = demo.index.rows[document]
@@ -360,10 +360,10 @@ def some_articles(index: RelatedIndex, count: int, seed: int) -> Iterable[int]:
     return np.random.default_rng(seed).choice(len(index), count, replace=False).tolist()
 
 
-def test_five_hundred_articles_are_answered_as_by_figure_11(school: RelatedIndex) -> None:
+def test_two_hundred_articles_are_answered_as_by_figure_11(school: RelatedIndex) -> None:
     rows, m = np.array(school.index.rows), school.index.m
     inverted = inverted_lists(rows)
-    for place, document in enumerate(some_articles(school, 500, 1)):
+    for place, document in enumerate(some_articles(school, 200, 1)):
         counts = agreeing(rows, document)
         if place < 20:  # what is counted here is what Figure 11 counts
             assert ranked(counts, 1) == process_query(rows[document], inverted, 0.0, frozenset({document}))
@@ -402,7 +402,7 @@ class InvertedBags:
 def test_re_ranked_answers_hold_nearly_all_of_the_true_ten_best(school: RelatedIndex) -> None:
     inverted = InvertedBags(school)
     right = 0
-    for document in some_articles(school, 500, 2):
+    for document in some_articles(school, 200, 2):
         truth = inverted.jaccard(document)
         truth[document] = 0
         tenth = np.partition(truth, -10)[-10]
@@ -411,7 +411,7 @@ def test_re_ranked_answers_hold_nearly_all_of_the_true_ten_best(school: RelatedI
         similarity = school.similarities(query, candidates.docs)
         np.testing.assert_allclose(similarity, truth[candidates.docs], atol=1.1e-7)
         right += min(np.count_nonzero(similarity >= tenth - 1e-7), 10)
-    assert right >= 0.95 * 5_000, f"{right / 5_000:.2%} of the ten best were found"
+    assert right >= 0.95 * 2_000, f"{right / 2_000:.2%} of the ten best were found"
 
 
 def test_the_defaults_are_those_that_the_promises_above_were_tested_with(school: RelatedIndex) -> None:

@@ -68,7 +68,7 @@ def words_of_pages(demo: TextIndex) -> list[list[str]]:
     return [[corpus.word(word) for word in corpus.words(page).tolist()] for page in range(len(corpus))]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(SEEDS, st.integers(0, 30), st.integers(0, 40))
 def test_the_same_pages_and_scores_as_by_looking_at_every_word(
     demo: TextIndex, demo_oracle: Oracle, words_of_pages: list[list[str]], seed: int, limit: int, offset: int
@@ -340,7 +340,7 @@ def crowded(tmp_path_factory: pytest.TempPathFactory) -> TextIndex:
     return TextIndex.open(searchable(tmp_path_factory.mktemp("crowded") / "crowded.kin", pages).corpus, compiled=True)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(SEEDS)
 def test_the_best_of_many_matches_are_those_of_scoring_all(crowded: TextIndex, seed: int) -> None:
     chance = random.Random(seed)
