@@ -1,9 +1,9 @@
 # What a newcomer needs: `make demo` and `make test`. Everything goes into .venv; nothing else is touched.
 VENV := .venv
 BIN := $(VENV)/bin
-# Processes share the tests, a file of them at a time, so that what a file builds for its tests is built once. They are one more
+# Processes share the tests, a file of them at a time, so that what a file builds for its tests is built once. They are two more
 # than two cores, as tests of networks and of Spark often wait.
-SHARED := -n 3 --dist loadfile --no-loadscope-reorder
+SHARED := -n 4 --dist loadfile --no-loadscope-reorder
 # Tests that take little time; CONTRIBUTING.md says what they leave out.
 FAST := tests/test_rooms.py tests/store tests/net tests/bags tests/text
 
@@ -21,9 +21,11 @@ setup-dev:
 demo: setup  ## index the built-in demo web and serve it as a web site
 	@$(BIN)/pagekin demo $(DEMO_ARGS)
 
-# Type checks take a minute of one core, so all else runs beside them. What is compiled beforehand, no two processes compile.
+# Type checks take a minute of one core, so all else runs beside them. What is compiled beforehand, kernels and the tests
+# themselves, no two processes compile.
 test: setup-dev lint  ## set up; lint, type checks, tests, also in a browser
-	@$(BIN)/mypy & types=$$!; $(BIN)/pagekin compile; \
+	@unset PYTHONDONTWRITEBYTECODE; $(BIN)/mypy & types=$$!; \
+	$(BIN)/python -m pytest --collect-only >/dev/null & $(BIN)/pagekin compile; wait $$!; \
 	$(BIN)/python -m pytest $(SHARED) $(PYTEST_ARGS); tests=$$?; wait $$types && exit $$tests
 
 test-fast: setup-dev lint types  ## lint, type checks, and the tests that take little time

@@ -25,6 +25,9 @@ REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
 CHECKED = ("hypertext/test_fuzz.py", "hypertext/test_string_kernels.py")
 """Tests that `test_checked_kernels` alone runs, in a process of their own, with every index of every kernel checked."""
 
+LONGEST = ("test_spark.py", "test_checked_kernels.py", "test_update.py", "test_browser.py", "test_resume.py")
+"""Files of tests that take minutes, those that wait for others among them."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option that renews the golden digests of the demo web's arrays."""
@@ -48,8 +51,8 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest file of tests first, so that the other processes need not wait for it at the end."""
-    items.sort(key=lambda item: item.path.name != "test_checked_kernels.py")
+    """Put the longest files of tests first, so that no process is left alone with one of them at the end."""
+    items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -1,7 +1,7 @@
 """Tests with hostile and random input run with kernels that check every index.
 
 They run in a process of their own, since a process has kernels of one kind. Those of the strict reader, which has no kernels,
-are left out.
+are left out, and pages of 50 MB, which reach no other place of a kernel than smaller ones.
 """
 
 import os
@@ -16,7 +16,7 @@ TESTS = Path(__file__).parent
 
 def test_no_kernel_reaches_outside_its_arrays_whatever_it_is_given() -> None:
     files = (*CHECKED, "hypertext/test_hostile.py")
-    options = ["-q", "-p", "no:cacheprovider", "-k", "not strict and not StrictLexer"]
+    options = ["-q", "-p", "no:cacheprovider", "-k", "not strict and not StrictLexer and not 50_mb"]
     run = subprocess.run(
         [sys.executable, "-m", "pytest", *options, *(str(TESTS / name) for name in files)],
         env={**os.environ, "PAGEKIN_CHECK_KERNELS": "1"},

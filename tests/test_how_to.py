@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from pagekin.sources import demo_pages
 from tests.bags.webs import record
 from tests.command import pagekin
+from tests.demo_web import demo_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = [*(ROOT / "docs" / "how-to").glob("*.md"), *(ROOT / "docs").glob("tutorial.md")]

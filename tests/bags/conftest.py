@@ -3,7 +3,7 @@
 import pytest
 
 from pagekin.hypertext import Corpus, ReadPlan, read_sources
-from pagekin.sources import demo_pages
+from tests.demo_web import demo_pages
 
 from .oracle import Oracle
 from .webs import read_records, record
@@ -26,7 +26,7 @@ def demo_oracle(demo: Corpus) -> Oracle:
 @pytest.fixture(scope="session")
 def some_pages() -> Corpus:
     """Every twelfth page of the demo web: the others are known by links alone."""
-    return read_records([record(page.url, page.html) for page in list(demo_pages())[::12]], parser="fast")
+    return read_records([record(page.url, page.html) for page in demo_pages()[::12]], parser="fast")
 
 
 @pytest.fixture(scope="session")

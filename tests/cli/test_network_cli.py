@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
 from pagekin.cli.questions import print_answer
 from pagekin.collection import Answer, AskedNode
-from pagekin.sources import demo_pages
 from tests.bags.webs import record
+from tests.demo_web import demo_pages
 
 load_verbs()
 HOSTS = ("rivers", "mountains", "elements", "birds", "composers", "trees")

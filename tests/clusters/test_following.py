@@ -9,9 +9,9 @@ from pagekin.clusters import ClusterSettings, Tree, check_trees, load_directory,
 from pagekin.engines import cluster_collection, compact_collection
 from pagekin.hypertext import Corpus, host_of
 from pagekin.labels import check_stored_label
-from pagekin.sources import demo_pages
 from pagekin.store import check_files, open_kin
 from tests.bags.webs import record
+from tests.demo_web import demo_pages
 from tests.engines.living import archive, build, files_of, not_found, update
 
 HOSTS = ("birds.example", "elements.example", "composers.example")

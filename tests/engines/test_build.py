@@ -16,9 +16,9 @@ from pagekin.bags import Strategy, StrategyError, choose_strategy
 from pagekin.engines import BuildRecipe, BuildReport, build_collection, index_collection
 from pagekin.hypertext import Corpus, ReadPlan, check_corpus, read_sources
 from pagekin.similarity import RelatedIndex, check_index
-from pagekin.sources import demo_pages
 from pagekin.store import Finding, KinError, KinWriter, check_files, open_kin
 from tests.bags.webs import moved, record
+from tests.demo_web import demo_pages
 from tests.store.kins import in_child, kill_at
 
 WHALES, SEALS, KRILL = (f"http://sea.example/{name}" for name in ("whales", "seals", "krill"))
@@ -29,7 +29,7 @@ OTHER = choose_strategy("haveliwala2002", settings=["signature.m=16", "links.sca
 def archives(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """Every fourth page of the demo web in three archives, so that several workers have something to do."""
     folder = tmp_path_factory.mktemp("archives")
-    records = [record(page.url, page.html) for page in list(demo_pages())[::4]]
+    records = [record(page.url, page.html) for page in demo_pages()[::4]]
     for number in range(3):
         (folder / f"{number}.warc").write_bytes(b"".join(records[number::3]))
     return [str(folder / f"{number}.warc") for number in range(3)]

@@ -25,10 +25,10 @@ from pagekin.engines import (
 )
 from pagekin.hypertext import Corpus, OptOuts, ReadPlan
 from pagekin.similarity import RelatedIndex
-from pagekin.sources import demo_pages
 from pagekin.store import DELTA, KinError, RaggedBytes, check_files, open_kin
 from pagekin.text import form_table
 from tests.bags.webs import moved, record
+from tests.demo_web import demo_pages
 from tests.engines.frozen import remake_under_epoch
 from tests.engines.living import archive, build, files_of, not_found, places_of, update
 from tests.routers.webs import wait_for

@@ -11,9 +11,9 @@ from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import BuildRecipe, build_collection, index_collection, needs
 from pagekin.hypertext import ReadPlan
-from pagekin.sources import demo_pages
 from pagekin.store import DiskFullError, MemoryBudget, TooLittleMemoryError, can_be_resumed, open_kin
 from tests.bags.webs import record
+from tests.demo_web import demo_pages
 from tests.store.kins import in_child
 
 LITTLE = MemoryBudget(1 << 20)
@@ -37,7 +37,7 @@ def build(source: str, out: Path, memory: MemoryBudget, **more: Any) -> dict[str
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A collection of some pages of the demo web, beside the archive that it was made of."""
     folder = tmp_path_factory.mktemp("demo")
-    pages = list(demo_pages())[::12]
+    pages = demo_pages()[::12]
     (folder / "demo.warc").write_bytes(b"".join(record(page.url, page.html) for page in pages))
     build(str(folder / "demo.warc"), folder / "demo.kin", MemoryBudget(0))
     return folder / "demo.kin"

@@ -24,9 +24,10 @@ from pagekin.engines import (
 from pagekin.hypertext import Corpus, OptOuts, ReadPlan, host_of, part, read_keeping
 from pagekin.labels import AddedTerm, added_terms
 from pagekin.similarity import RelatedError, RelatedIndex
-from pagekin.sources import Limits, demo_pages
+from pagekin.sources import Limits
 from pagekin.store import DELTA, KEPT, KinError, KinWriter, check_files, open_kin
 from tests.bags.webs import moved, record
+from tests.demo_web import demo_pages
 from tests.engines.living import archive, build, files_of, not_found, page_urls, places_of, update
 from tests.sources.making import warc
 from tests.store.kins import count_changes, in_child, kill_at
@@ -304,7 +305,7 @@ def test_nothing_of_a_removed_page_is_left_anywhere(secretive: Path, removed: st
 
 
 def test_a_label_that_hardly_differs_is_no_reason_to_keep_words_of_a_removed_page(tmp_path: Path) -> None:
-    pages = [record(page.url, page.html, OLD) for page in list(demo_pages())[::4]]
+    pages = [record(page.url, page.html, OLD) for page in demo_pages()[::4]]
     secret = "<title>Zyzzyva</title><h1>Zyzzyva</h1><p>" + "The zyzzyva is a weevil of the palms. " * 20
     kin = tmp_path / "many.kin"
     source = archive(tmp_path, "many.warc", [*pages, record(SECRET, secret, OLD)])

@@ -11,13 +11,13 @@ from pagekin.engines import BuildRecipe, build_collection, index_collection
 from pagekin.hypertext import Corpus, ReadPlan, check_corpus
 from pagekin.labels import check_stored_label, read_label
 from pagekin.similarity import check_index
-from pagekin.sources import demo_pages
 from pagekin.store import check_files, open_kin
 from pagekin.text import TextIndex, check_text, parse_query
 from tests.bags.webs import record
+from tests.demo_web import demo_pages
 from tests.labels.asking import label_may_hold
 
-PAGES = {page.url: page.html for page in list(demo_pages())[::3]}
+PAGES = {page.url: page.html for page in demo_pages()[::3]}
 
 
 def build(folder: Path, pages: dict[str, Any], workers: int = 1) -> Path:

@@ -15,10 +15,10 @@ from pagekin.collection import Answer, Collection, ReloadingCollection, SearchRe
 from pagekin.hypertext import open_corpora
 from pagekin.labels import FilterBank, label_from_json, label_to_json, term_key
 from pagekin.routers import Router
-from pagekin.sources import demo_pages
 from pagekin.store import KinError, check_files
 from tests.bags.webs import record
 from tests.command import pagekin as pagekin_command
+from tests.demo_web import demo_pages
 from tests.engines.living import archive, build, not_found, update
 from tests.routers.webs import eager
 

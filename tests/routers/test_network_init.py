@@ -22,10 +22,10 @@ from pagekin.hypertext import Corpus, check_corpus
 from pagekin.labels import check_stored_label, read_label
 from pagekin.routers import Network, NetworkError
 from pagekin.similarity import check_index
-from pagekin.sources import demo_pages
 from pagekin.store import check_files, open_kin
 from pagekin.text import TextIndex, check_text, parse_query
 from tests.bags.webs import moved, read_records, record
+from tests.demo_web import demo_pages
 
 load_verbs()
 ROCKS = "granite basalt quartz feldspar mica and other rocks of the old mountains".split()
@@ -270,7 +270,7 @@ def test_a_directory_groups_sites_by_the_class_of_most_of_their_pages(archive: P
 def test_a_folder_and_the_demo_web_make_networks_too(tmp_path: Path) -> None:
     site = tmp_path / "site"
     site.mkdir()
-    for page in list(demo_pages())[:40]:
+    for page in demo_pages()[:40]:
         host, _, path = page.url.removeprefix("http://").partition("/")
         (site / f"{host}-{path.replace('/', '-') or 'index.html'}").write_bytes(page.html)
     (site / "bare.html").write_text("words without a tag, yet a page by its name")

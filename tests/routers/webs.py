@@ -23,9 +23,9 @@ from pagekin.routers import Place, Router, router_app
 from pagekin.routers.knowledge import RouterSettings
 from pagekin.routers.serve import MakeApp, serve
 from pagekin.routers.warm import warm
-from pagekin.sources import demo_pages
 from pagekin.text import Stats, TextIndex
 from tests.bags.webs import record
+from tests.demo_web import demo_pages
 
 PAGES_A_HOST = 24
 DEADLINE, SLACK = 1.5, 2.0

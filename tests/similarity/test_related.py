@@ -9,8 +9,8 @@ import pytest
 from pagekin.bags import choose_strategy
 from pagekin.similarity import Answer, RankingOptions, RelatedError, RelatedIndex, related
 from pagekin.similarity.related import margin
-from pagekin.sources import demo_pages
 from tests.bags.webs import moved
+from tests.demo_web import demo_pages
 
 from .webs import index_web, plainly
 
