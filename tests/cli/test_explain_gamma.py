@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from pagekin.cli.app import BAD_INPUT, USAGE
 from pagekin.cli.explain_gamma import STRIP, SYMBOLS
 from tests.bags.webs import record
-from tests.cli.test_related_cli import HOSTILE, made, refused
+from tests.cli.answers import HOSTILE, made, refused
 from tests.command import pagekin
 from tests.evaluation.test_evaluate import SITE, pages
 
