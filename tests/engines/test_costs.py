@@ -92,15 +92,16 @@ def test_the_plan_of_a_folder_says_what_its_build_takes(tmp_path: Path, flags: l
     assert ("names" in costs["seconds"], "postings" in costs["seconds"]) == (not flags, not flags)  # type: ignore[operator]
 
 
-def test_a_cluster_divides_reading_and_shards_and_one_task_each_merges_and_makes_clusters() -> None:
-    costs = usual_costs(10**9)
+def test_a_cluster_divides_reading_and_shards_and_one_task_makes_the_clusters_of_a_sample() -> None:
+    costs, few = usual_costs(10**9), divide_costs(usual_costs(20_000), 1)
     one, many = divide_costs(costs, 1), divide_costs(costs, 100)
-    assert one.hours == pytest.approx(costs.total_seconds / 3600)
-    alone = many.merging_hours + many.clusters_hours
-    assert many.hours == pytest.approx(many.reading_core_hours / 100 + alone)  # clusters take longer than the shards
-    assert alone + many.reading_core_hours + many.shard_core_hours == pytest.approx(one.hours)
-    assert many.shard_core_hours > 10 * many.merging_hours > 0
-    assert many.parts + many.collection == many.building_disk == costs.disk_meanwhile
+    assert few.hours == pytest.approx(usual_costs(20_000).total_seconds / 3600)  # all pages are in the sample
+    assert many.hours == pytest.approx(one.hours / 100)  # the clusters take less than the shards
+    assert few.clusters_hours < one.clusters_hours == many.clusters_hours < 2 * few.clusters_hours
+    assert one.clusters_hours == divide_costs(usual_costs(2 * 10**9), 1).clusters_hours
+    assert one.task_memory == costs.memory
+    assert many.task_memory == pytest.approx(costs.memory / 100, rel=0.1)
+    assert many.parts + many.collection == one.task_disk == costs.disk_meanwhile
     assert many.reading_core_hours > 50
     assert divide_costs(usual_costs(2 * 10**9), 100).parts == pytest.approx(2 * many.parts, rel=0.01)
 
@@ -114,8 +115,9 @@ def test_the_plan_of_a_cluster_needs_no_sources() -> None:
     assert told["cores"] == 500
     shown = run("--engine", "spark", "--pages", "3e9", "--cores", "500").stdout
     assert shown.startswith("about 3,000,000,000 pages")
-    assert "too large for the tasks that merge" in shown
-    assert "too large for the tasks" not in run("--engine", "spark", "--pages", "1e6").stdout
+    assert "merging is among it" in shown
+    assert "too much memory for a task" in run("--engine", "spark", "--pages", "3e9", "--cores", "8").stdout
+    assert "too much memory" not in run("--engine", "spark", "--pages", "1e6").stdout
     for wrong in ([], ["--pages", "1e6"], ["--engine", "spark"]):
         done = run(*wrong)
         assert done.returncode == 2

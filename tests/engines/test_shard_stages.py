@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 
 from pagekin.bags import Strategy, choose_strategy
-from pagekin.clusters import ClusterSettings
+from pagekin.clusters import ClusterSettings, check_trees, read_trees
 from pagekin.engines import BuildRecipe, build_here, corpus_stages, shard_plan
 from pagekin.engines.job_folder import JobFolder
 from pagekin.engines.shard_plan import read_here, run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
 from pagekin.engines.shards import WHOLE as WHOLE_NAME
-from pagekin.hypertext import ReadPlan, shard_folders
+from pagekin.hypertext import Corpus, ReadPlan, shard_folders
 from pagekin.store import KinError, KinWriter, Storage, open_kin
 from tests.bags.test_order import all_records, make_web
 from tests.bags.webs import record
+from tests.clusters.test_sampling import web as topical_web
 from tests.cutting import shard_collection
 
 from .collections import files_of
@@ -190,3 +191,27 @@ def test_a_web_without_a_word_that_counts_is_refused_as_on_one_machine(tmp_path:
     pages = [record(f"http://{name}.example/", "the of and") for name in "ab"]
     with pytest.raises(KinError, match=r"no page has a word that counts .*there\.kin is left as it was"):
         build_by_shards(archive_of(pages, tmp_path), tmp_path / "there.kin", 2, BuildRecipe(Strategy()))
+
+
+def test_pages_outside_of_the_sample_join_the_nearest_clusters_a_shard_at_a_time(tmp_path: Path) -> None:
+    """No task sees all pages, every page stands with those of its topic, and both engines make the same bytes."""
+    pages, sample, there, here = topical_web(), 45, tmp_path / "there.kin", tmp_path / "here.kin"
+    recipe = BuildRecipe(Strategy(), ClusterSettings(max_clusters=3, sample=sample), text=True)
+    plan = archive_of([record(url, html) for url, html in pages.items()], tmp_path)
+    build_by_shards(plan, there, 3, recipe, seed=7)
+    build_here(replace(plan, out=here), here, 3, recipe)
+    assert_same_bytes(there, here)
+    # So many pages had the corpus of which the clusters were made.
+    assert [tree["sampled"] for tree in open_kin(there).facts["trees"]] == [sample]
+    topics: dict[int, list[int]] = {}
+    for folder in shard_folders(open_kin(there)):
+        corpus, (tree, *_others) = Corpus.open(folder), read_trees(open_kin(folder))
+        assert not list(check_trees(corpus.kin))
+        assert len(tree.pages_of(0)) == len(corpus)
+        for node in tree.facts["shown"]:
+            topics.setdefault(node, []).extend(
+                int(corpus.page_url(page)[-3:]) % 3 for page in tree.pages_of(node).tolist()
+            )
+    assert sum(map(len, topics.values())) == len(pages)
+    assert sum(max(map(some.count, range(3))) for some in topics.values()) >= 0.95 * len(pages)
+    assert len(topics) == 3

@@ -226,7 +226,7 @@ def test_a_build_in_shards_never_merges_the_whole_and_keeps_to_its_memory(
     def never(*_arguments: object) -> None:
         raise AssertionError("the corpus is merged in one piece")
 
-    monkeypatch.setattr(local_shards, "merge_parts", never)
+    monkeypatch.setattr(local_shards, "merge_sample", never)
     monkeypatch.setattr(needs, "LEAST_MEMORY", 0)
     monkeypatch.setattr(needs, "MEMORY_SHARE", 0)
     little = ReadPlan(plan.sources, tmp_path / "little.kin", workers=1, memory=MemoryBudget(1 << 20))

@@ -109,13 +109,21 @@ class BagWorkshop:
             window_words,
         )
 
-    def matrix(self, strategy: Strategy, urls: Array, words_alone: bool = False) -> BagMatrix:
+    def factors(self, strategy: Strategy) -> npt.NDArray[np.float64]:
+        """Return the weights of all terms by the number of bags that hold them."""
+        raw, _window_words = self._merge(strategy)
+        return frequency_weights(raw.df, len(raw.urls), strategy)
+
+    def matrix(
+        self, strategy: Strategy, urls: Array, words_alone: bool = False, factors: Array | None = None
+    ) -> BagMatrix:
         """Return the bags of some URLs as matrix rows, in memory for these rows only.
 
-        A URL without a bag has an empty row; with `words_alone` terms that are no words are left out after weighing.
+        A URL without a bag has an empty row; with `words_alone` terms that are no words are left out after weighing. Terms weigh
+        by their `factors`, or by how many bags of this corpus hold them.
         """
         raw, _window_words = self._merge(strategy)
-        factors = frequency_weights(raw.df, len(raw.urls), strategy)
+        factors = self.factors(strategy) if factors is None else factors
         limit = self.words(strategy) if words_alone else len(raw.df)
         place = np.minimum(np.searchsorted(raw.urls, urls), max(len(raw.urls) - 1, 0))
         rows = np.flatnonzero(raw.urls[place] == urls) if len(raw.urls) else np.zeros(0, np.int64)

@@ -15,12 +15,13 @@ from .directory import (
     read_listings,
 )
 from .documents import DOCUMENTS_TREE, document_of, document_tree, find_documents, fold_documents
-from .following import FollowedTrees, follow_trees, join_clusters
+from .following import FollowedTrees, describe_sample, follow_trees, join_clusters, join_shard
 from .furniture import is_count, is_furniture
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, join_trees, put_trees, read_trees
 from .kept_names import NO_NAMES, KeptNames, write_names
 from .links import link_similarity, page_graph
 from .make import MOST_PAGES, compare_methods, make_trees
+from .sampling import LeastHashes, SampledPages, hash_addresses, least_hashes, sample_limit
 from .settings import (
     ClusterError,
     ClusterSettings,
@@ -60,9 +61,11 @@ __all__ = [
     "DirectoryError",
     "FollowedTrees",
     "KeptNames",
+    "LeastHashes",
     "LinkSettings",
     "PageThesaurus",
     "PageTopics",
+    "SampledPages",
     "Suggestions",
     "TermSettings",
     "Tree",
@@ -73,16 +76,20 @@ __all__ = [
     "complete_link",
     "count_terms",
     "count_terms_in",
+    "describe_sample",
     "document_of",
     "document_tree",
     "familial_distance",
     "find_documents",
     "fold_documents",
     "follow_trees",
+    "hash_addresses",
     "is_count",
     "is_furniture",
     "join_clusters",
+    "join_shard",
     "join_trees",
+    "least_hashes",
     "link_similarity",
     "load_directory",
     "make_trees",
@@ -92,6 +99,7 @@ __all__ = [
     "put_trees",
     "read_listings",
     "read_trees",
+    "sample_limit",
     "term_batches",
     "term_similarity",
     "term_vectors",

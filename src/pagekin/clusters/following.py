@@ -15,7 +15,7 @@ from pagekin.clusters.describe import CENTRAL
 from pagekin.clusters.documents import document_tree
 from pagekin.clusters.hierarchy import ClusterDescription, Tree, name_paths
 from pagekin.clusters.make import address_tree
-from pagekin.clusters.sampling import join_others, least_addresses
+from pagekin.clusters.sampling import SampledPages, join_others, least_addresses
 from pagekin.hypertext import Corpus, match_pages
 from pagekin.store import Array, Progress, no_progress
 
@@ -92,6 +92,35 @@ def join_clusters(
         else:
             made.append(_with_same_pages(tree, page_now))
     return made
+
+
+def describe_sample(corpus: Corpus, clusters: Tree, workshop: BagWorkshop) -> SampledPages:
+    """Describe the pages of a sample for `join_shard`, given their clusters."""
+    return SampledPages.of(corpus, _homes(clusters, len(corpus)), workshop)
+
+
+def join_shard(
+    corpus: Corpus, sample: SampledPages, trees: Sequence[Tree], workshop: BagWorkshop, threads: int = 1
+) -> list[Tree]:
+    """Return the trees of a sample with the pages of a shard: sampled pages keep their places, others join the nearest cluster.
+
+    Folders are described as the sample's are; composite documents are those of the shard. All clusters stay, also those without
+    pages. Cost: for the bags of the shard, and for each page the columns of its words in the sample, which are bounded.
+    """
+    named = {tree.name: tree for tree in trees}
+    clusters, urls = named["clusters"], sample.find_in(corpus)
+    page_now = np.full(int(sample.pages.max(initial=-1)) + 1, -1, np.int64)
+    for page, url in zip(sample.pages.tolist(), urls.tolist(), strict=True):
+        page_now[page] = (corpus.pages_of(url) or [-1])[0] if url >= 0 else -1
+    levels = [ancestors[sample.homes] for ancestors in _ancestors(clusters)]
+    homes = sample.join(corpus, levels, workshop, threads)
+    documents = document_tree(corpus)
+    facts = {**clusters.facts, "documents": len(documents) - 1}
+    whole = _with_pages(
+        replace(clusters, facts=facts), np.where(homes >= 0, homes, _largest(clusters)), page_now
+    )  # fmt: skip
+    joined = [whole, _described_by(address_tree(corpus), named.get("addresses"), page_now)]
+    return joined + ([documents] if len(documents) > 1 else [])
 
 
 def _largest(tree: Tree) -> int:

@@ -6,16 +6,17 @@ clusters are made: the sampled pages that are most like it by their bags, and it
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import BagWorkshop, Strategy, classify_links
+from pagekin.bags import BagMatrix, BagWorkshop, Strategy, classify_links
 from pagekin.clusters.links import link_pairs
 from pagekin.clusters.neighbour_graph import NEIGHBOURS, BagTable, weigh_links
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, chunks
+from pagekin.store import Array, Progress, RaggedBytes, chunks, no_progress
 
 Labels = npt.NDArray[np.int64]
 NAMED_PAGES = 30_000
@@ -26,15 +27,38 @@ _WIDEST = 0.02
 """Terms in more than this share of the sampled bags are not looked at."""
 _MOST_LINKED = 4
 """For this many pages of the sample, one much-linked page is added."""
+_WORDS = Strategy().with_settings({"outlinks.scale": 0})
+"""The bags by which pages are compared with a sample that lies elsewhere: words, which are the same everywhere."""
 _PART = 1 << 15
 """Pages that are joined at a time: the memory for their bags is the same whatever the collection."""
 
 
 def least_addresses(corpus: Corpus, urls: Array, most: int) -> npt.NDArray[np.int64]:
     """Return the places, rising, of those `most` of some URLs, given by their numbers, whose addresses have the least hashes."""
-    digests = (hashlib.blake2b(corpus.url(url).encode(), digest_size=8).digest() for url in urls.tolist())
-    hashes = np.fromiter((int.from_bytes(digest, "big") for digest in digests), np.uint64, len(urls))
+    hashes = hash_addresses([corpus.url(url).encode() for url in urls.tolist()])
     return np.sort(np.argsort(hashes, kind="stable")[:most])
+
+
+def hash_addresses(addresses: Sequence[bytes]) -> npt.NDArray[np.uint64]:
+    """Return the hashes of some addresses, of which the least make the sample."""
+    digests = (hashlib.blake2b(address, digest_size=8).digest() for address in addresses)
+    return np.fromiter((int.from_bytes(digest, "big") for digest in digests), np.uint64, len(addresses))
+
+
+class LeastHashes(NamedTuple):
+    """The least hashes of some addresses, rising: as many as a sample has, and one more."""
+
+    hashes: npt.NDArray[np.uint64]
+
+
+def least_hashes(parts: Iterable[npt.NDArray[np.uint64]], sample: int) -> LeastHashes:
+    """Return the least of some hashes, for a sample of so many."""
+    return LeastHashes(np.unique(np.concatenate([np.zeros(0, np.uint64), *parts]))[: sample + 1])
+
+
+def sample_limit(least: LeastHashes, sample: int) -> int | None:
+    """Return the largest hash in a sample of all addresses; None if all of them are in it."""
+    return int(least.hashes[sample - 1]) if len(least.hashes) > sample else None
 
 
 def pages_to_name(corpus: Corpus, sample: int) -> npt.NDArray[np.int64]:
@@ -60,19 +84,121 @@ def join_others(
     Cost: for each page the columns of its terms in the sample, which are bounded, and a sort of all pages' connections.
     """
     others = np.setdiff1d(np.arange(len(urls)), sample, assume_unique=True)
-    edges = [_links_to_sample(corpus, urls, sample, others)]
+    links = _links_to_sample(corpus, urls, sample, others)
     table = BagTable(workshop.matrix(NEIGHBOURS, urls[sample]), _WIDEST)
+    edges = _find_edges(
+        links, table, lambda some: workshop.matrix(NEIGHBOURS, urls[some]), others, threads, progress
+    )  # fmt: skip
+    return _join_by_votes(len(urls), sample, others, levels, edges)
+
+
+Edges = tuple[Array, Array, Array]
+"""(places in others, places in the sample, weights)"""
+
+
+def _find_edges(
+    links: Edges,
+    table: BagTable,
+    bags_of: Callable[[Array], BagMatrix],
+    others: Array,
+    threads: int,
+    progress: Progress,
+) -> Edges:
+    """Return links and, of each other page, the pages of the sample that are most like it by their bags."""
+    edges = [links]
     for first in range(0, len(others), _PART):
         some = others[first : first + _PART]
-        near, similarity = table.nearest(workshop.matrix(NEIGHBOURS, urls[some]), _NEAREST, threads)
+        near, similarity = table.nearest(bags_of(some), _NEAREST, threads)
         held = near >= 0
         page = np.repeat(np.arange(first, first + len(some)), _NEAREST)[held.ravel()]
         edges.append((page, near[held], similarity[held].astype(np.float64)))
         progress("joining", (first + len(some)) / len(others))
     by_bags = max(float(sum(part[2].sum() for part in edges[1:])) / max(len(others), 1), 1e-9)
     page, sampled, weight = (np.concatenate(column) for column in zip(*edges, strict=True))
-    weight[len(edges[0][0]) :] /= by_bags  # they add up to 1 on the average page, as in the graph of the sample
-    return _join_by_votes(len(urls), sample, others, levels, (page, sampled, weight))
+    weight[len(links[0]) :] /= by_bags  # they add up to 1 on the average page, as in the graph of the sample
+    return page, sampled, weight
+
+
+# -- a sample by itself -------------------------------------------------------------------------------------------------
+
+
+class SampledPages(NamedTuple):
+    """The sampled pages as shards need them, to find where their own pages belong."""
+
+    names: npt.NDArray[np.uint8]
+    """The addresses of the pages, in order, …"""
+    name_offsets: npt.NDArray[np.int64]
+    """… and where each begins."""
+    pages: npt.NDArray[np.int64]
+    """(addresses): the newest page of each, as numbered in the sample."""
+    homes: npt.NDArray[np.int64]
+    """(addresses): the node of the clusters that holds it."""
+    hashes: npt.NDArray[np.uint64]
+    """(words): the hashes of the words of their bags, rising."""
+    factors: npt.NDArray[np.float64]
+    """(words): what each weighs by its frequency in the sample."""
+    offsets: npt.NDArray[np.int64]
+    """(addresses + 1): where the bag of each begins."""
+    terms: npt.NDArray[np.int64]
+    """Places among the words."""
+    weights: npt.NDArray[np.float32]
+
+    @classmethod
+    def of(cls, corpus: Corpus, homes: Array, workshop: BagWorkshop) -> "SampledPages":
+        """Describe the pages of a sample, given the node that holds each."""
+        urls, pages = np.unique(np.asarray(corpus.pages.url).astype(np.int64), return_index=True)
+        words = workshop.vocabulary(_WORDS)
+        order = np.argsort(words.hashes)
+        factors = workshop.factors(_WORDS)[: len(order)]
+        bags = workshop.matrix(_WORDS, urls, words_alone=True)
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        return cls(
+            *corpus.urls.take(urls), pages, homes[pages], words.hashes[order], factors[order], bags.offsets,
+            place[bags.terms], bags.weights,
+        )  # fmt: skip
+
+    def find_in(self, corpus: Corpus) -> npt.NDArray[np.int64]:
+        """Return the number of each sampled address in a corpus, -1 for those that it does not know."""
+        return corpus.urls.find_all(RaggedBytes(self.names, self.name_offsets))
+
+    def join(
+        self, corpus: Corpus, levels: Sequence[Labels], workshop: BagWorkshop, threads: int
+    ) -> npt.NDArray[np.int64]:
+        """Return the labels of a corpus's pages on the last of some levels, given those of the sample on each; -1 if unknown.
+
+        Pages join by their words the sampled pages wherever these are, and by links those in their own corpus.
+        """
+        urls, place = np.unique(np.asarray(corpus.pages.url).astype(np.int64), return_inverse=True)
+        number = np.full(len(corpus.urls), -1, np.int64)
+        here = self.find_in(corpus)
+        number[here[here >= 0]] = np.flatnonzero(here >= 0)
+        own, others = np.flatnonzero(number[urls] >= 0), np.flatnonzero(number[urls] < 0)
+        page, sampled, weight = _links_to_sample(corpus, urls, own, others)
+        table = BagTable(BagMatrix(self.offsets, self.terms, self.weights, len(self.hashes)), _WIDEST)
+        column, factors = self._columns(workshop)
+
+        def bags_of(some: Array) -> BagMatrix:
+            bags = workshop.matrix(_WORDS, urls[some], words_alone=True, factors=factors)
+            known = column[bags.terms] >= 0
+            offsets = np.append(0, np.cumsum(known))[bags.offsets]
+            return BagMatrix(offsets, column[bags.terms[known]], bags.weights[known], len(self.hashes))
+
+        links = page, number[urls][own][sampled], weight
+        edges = _find_edges(links, table, bags_of, others, threads, no_progress)
+        if not len(own) and not len(edges[0]):
+            return np.full(len(place), -1, np.int64)
+        joined = _join_by_votes(len(urls), own, others, levels, edges, number[urls][own])
+        return np.asarray(joined[-1][place])
+
+    def _columns(self, workshop: BagWorkshop) -> tuple[Array, Array]:
+        """Return (the sample's number of each word of a workshop, -1 if it has none; the weights of all terms there)."""
+        hashes = workshop.vocabulary(_WORDS).hashes
+        column = np.minimum(np.searchsorted(self.hashes, hashes), max(len(self.hashes) - 1, 0))
+        known = self.hashes[column] == hashes if len(self.hashes) else np.zeros(len(hashes), np.bool_)
+        factors = np.zeros(len(workshop.factors(_WORDS)))
+        factors[: len(hashes)][known] = self.factors[column[known]]
+        return np.where(known, column, -1), factors
 
 
 def _links_to_sample(corpus: Corpus, urls: Array, sample: Array, others: Array) -> tuple[Array, Array, Array]:
@@ -98,12 +224,12 @@ def _links_to_sample(corpus: Corpus, urls: Array, sample: Array, others: Array) 
 
 
 def _join_by_votes(
-    count: int, sample: Array, others: Array, levels: Sequence[Labels], edges: tuple[Array, Array, Array]
+    count: int, sample: Array, others: Array, levels: Sequence[Labels], edges: Edges, numbers: Array | None = None
 ) -> list[Labels]:
     """Put each page, level by level, to the cluster to which its edges weigh most, inside that of the level before.
 
-    `edges` are (place in others, place in the sample, weight). A page without any goes where the page before it is, by its
-    address, or the first page after it.
+    A page without edges goes where the page before it is, by its address, or the first page after it. If not all of the sample
+    is here, `numbers` are the places in it of the pages that are.
     """
     page, sampled, weight = edges
     # Pages without edges follow the nearest page before them that has a cluster.
@@ -122,7 +248,7 @@ def _join_by_votes(
         best = np.full(len(others), -1, np.int64)
         best[voter[order[first]]] = choice[order[first]]
         whole = np.full(count, -1, np.int64)
-        whole[sample], whole[others] = labels, best
+        whole[sample], whole[others] = labels if numbers is None else labels[numbers], best
         joined.append(whole[follow])
         inside = labels[sampled] == best[page]
         page, sampled, weight = page[inside], sampled[inside], weight[inside]

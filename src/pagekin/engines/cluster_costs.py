@@ -1,16 +1,17 @@
-"""Estimate the costs of a build on Spark: the work spread over all cores, and the work of single tasks."""
+"""Estimate the costs of a build on Spark: the work spread over all cores, and that of the task which makes clusters."""
 
 from dataclasses import dataclass
 
+from pagekin.clusters import ClusterSettings
 from pagekin.engines.costs import BuildCosts, Trial, carry_on_trials
 
-CLUSTER_STAGES = ("neighbours", "clusters", "joining", "names", "topics", "label")
-"""Stages of the local engine that are the work of one task on a cluster, too."""
+CLUSTER_STAGES = ("neighbours", "clusters", "names")
+"""Stages of the local engine that are the work of one task on a cluster, too, for a sample of the pages."""
 
 
 @dataclass(frozen=True)
 class ClusterCosts:
-    """The expected costs of a build on a cluster."""
+    """The expected costs of a build on a cluster, in as many shards as there are cores."""
 
     pages: int
     html_bytes: int
@@ -19,15 +20,15 @@ class ClusterCosts:
     reading_hours: float
     """With all cores."""
     shard_core_hours: float
-    """Of bags, links, signatures, lists and search indexes, which are made by shard."""
-    merging_hours: float
-    """Of the one task that makes the corpus of the parts, on one core."""
+    """Of all that is made by shard: corpora, bags, links, signatures, lists, search indexes, labels."""
     clusters_hours: float
-    """Of the one task that makes clusters and names beside the shards, on one core."""
-    building_memory: int
-    """Bytes of memory for each of these tasks."""
-    building_disk: int
-    """Bytes on the temporary disk of the machine that they run on."""
+    """Of the one task that makes clusters and names of a sample beside the shards, on one core."""
+    sampled: int
+    """Pages of the sample."""
+    task_memory: int
+    """Bytes of memory for the largest task: that of a shard, or of the sample."""
+    task_disk: int
+    """Bytes on the temporary disk of the machine that it runs on."""
     parts: int
     """Bytes of the parts: what reading writes to the job's folder, and merging reads from it."""
     collection: int
@@ -36,30 +37,43 @@ class ClusterCosts:
 
     @property
     def hours(self) -> float:
-        """Return the wall-clock hours, with at least as many shards as cores."""
+        """Return the wall-clock hours."""
         spread = (self.shard_core_hours + self.clusters_hours) / self.cores
-        return self.reading_hours + self.merging_hours + max(self.clusters_hours, spread)
+        return self.reading_hours + max(self.clusters_hours, spread)
 
 
 def divide_costs(costs: BuildCosts, cores: int) -> ClusterCosts:
     """Return the costs on a cluster, from the costs on one core."""
-    reading, merging = (costs.seconds.get(name, 0.0) / 3600 for name in ("reading", "merging"))
-    clusters = sum(costs.seconds.get(name, 0.0) for name in CLUSTER_STAGES) / 3600
+    reading = costs.seconds.get("reading", 0.0) / 3600
+    sampled = min(costs.pages, ClusterSettings().sample)
+    of_sample = sum(
+        _scale(costs, costs.sample.seconds.get(name, 0.0), costs.seconds.get(name, 0.0), sampled)
+        for name in CLUSTER_STAGES
+    )
+    elsewhere = sum(seconds for name, seconds in costs.seconds.items() if name not in ("reading", *CLUSTER_STAGES))
+    largest = max(-(-costs.pages // cores), sampled)
+    tried = costs.sample.disk + costs.sample.parts
     return ClusterCosts(
         pages=costs.pages,
         html_bytes=costs.html_bytes,
         cores=cores,
         reading_core_hours=reading,
         reading_hours=reading / cores,
-        shard_core_hours=costs.total_seconds / 3600 - reading - merging - clusters,
-        merging_hours=merging,
-        clusters_hours=clusters,
-        building_memory=costs.memory,
-        building_disk=costs.disk_meanwhile,
+        shard_core_hours=elsewhere / 3600,
+        clusters_hours=of_sample / 3600,
+        sampled=sampled,
+        task_memory=round(_scale(costs, costs.sample.memory, costs.memory, largest)),
+        task_disk=round(_scale(costs, tried, costs.disk_meanwhile, largest)),
         parts=costs.disk_meanwhile - costs.disk,
         collection=costs.disk,
         sample=costs.sample,
     )
+
+
+def _scale(costs: BuildCosts, tried: float, whole: float, pages: int) -> float:
+    """Return a cost for so many pages, on the line between that of the trial and that of the whole."""
+    grown = costs.pages - costs.sample.pages
+    return tried + (whole - tried) * min(max((pages - costs.sample.pages) / grown, 0.0), 1.0) if grown > 0 else whole
 
 
 WEBKB = (

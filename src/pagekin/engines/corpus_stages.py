@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin import hypertext
-from pagekin.clusters import document_tree
+from pagekin.clusters import LeastHashes
 from pagekin.engines.local import require_pages
+from pagekin.engines.sample import choose_limit, join_least, least_of_parts
 from pagekin.engines.shard_stages import Task
-from pagekin.engines.shards import close_documents, require_division
+from pagekin.engines.shards import require_division
 from pagekin.hypertext import (
     Captures,
     ChoiceState,
@@ -63,7 +64,7 @@ class About(NamedTuple):
         return facts
 
 
-def _settings(task: Task) -> dict[str, Any]:
+def reading_facts(task: Task) -> dict[str, Any]:
     """Return the settings by which parts were read."""
     return task.result("parts")
 
@@ -85,7 +86,7 @@ def _last_round(task: Task, stage: str, number: int) -> str:
     return name
 
 
-def _read_parts(task: Task, groups: Iterable[int]) -> Iterator[Path]:
+def read_parts(task: Task, groups: Iterable[int]) -> Iterator[Path]:
     """Yield the folders of some groups' parts, each valid until the next; archives are downloaded and unpacked."""
     for group in groups:
         for address in task.receive_from("parts", 0, "parts", PartNames, to=group).names.strings():
@@ -110,7 +111,7 @@ def fetch_part(address: str, room: Path) -> Path:
     return part
 
 
-def _forget(task: Task, part: Path) -> None:
+def forget_part(task: Task, part: Path) -> None:
     """Remove an unpacked part."""
     if part.parent == task.room:
         shutil.rmtree(part)
@@ -121,16 +122,20 @@ def _forget(task: Task, part: Path) -> None:
 
 def list_parts(task: Task) -> dict[str, Any]:
     """List the captures of a group of parts."""
-    captures, whole = [], hypertext.sum_abouts([])
-    for path in _read_parts(task, [task.number]):
+    captures, whole, settings = [], hypertext.sum_abouts([]), task.work.recipe.clusters
+    least = []
+    for path in read_parts(task, [task.number]):
         part = hypertext.read_part(path)
-        _forget(task, path)
+        least += [least_of_parts([path], settings)] if settings else []
+        forget_part(task, path)
         captures.append(hypertext.list_captures(part))
         whole = hypertext.sum_abouts([whole, part.facts()])
     joined = hypertext.join_captures(captures)
     task.send("captures", [joined])
     task.send("sample", [hypertext.sample_addresses(joined.names, _SAMPLE)])
     task.send("about", [About.of(whole)])
+    if settings:
+        task.send("least", [join_least(least, settings)])
     return {"addresses": len(joined.names.offsets) - 1}
 
 
@@ -141,7 +146,10 @@ def choose_ranges(task: Task) -> dict[str, Any]:
     ranges = hypertext.choose_ranges(task.receive("list", "sample", Names, to=0), count)
     abouts = task.receive("list", "about", About, to=0)
     task.send("about", [About.of(hypertext.sum_abouts(about.facts() for about in abouts))])
-    return {"ranges": [name.decode("latin-1") for name in ranges]}
+    settings, limit = task.work.recipe.clusters, None
+    if settings:
+        limit = choose_limit(task.receive("list", "least", LeastHashes, to=0), settings)
+    return {"ranges": [name.decode("latin-1") for name in ranges], "sample_limit": limit}
 
 
 def _whole(task: Task) -> dict[str, Any]:
@@ -204,29 +212,13 @@ def choose_pages(task: Task) -> dict[str, Any]:
 def conclude_choice(task: Task) -> dict[str, Any]:
     """Store the chosen pages and aliases of a range."""
     state = _state(task, _last_round(task, "choose", task.number), ChoiceState)
-    chosen = hypertext.conclude_choice(_captures(task), state, _settings(task)["all_captures"])
+    chosen = hypertext.conclude_choice(_captures(task), state, reading_facts(task)["all_captures"])
     task.send("chosen", [chosen])
     size = hypertext.measure_chosen(chosen)
     return {"pages": int(size.pages), "work": int(size.work), "skipped": dict(hypertext.count_left_out(chosen))}
 
 
 # -- where shards begin -------------------------------------------------------------------------------------------------
-
-
-def merge_whole(task: Task) -> dict[str, Any]:
-    """Merge all parts into the corpus for clustering, and find the documents that no shard may divide."""
-    settings = _settings(task)
-    parts = list(_read_parts(task, range(task.work.shards)))
-    task.kept = task.room / "whole.kin"
-    with KinWriter(task.kept, "pagekin build", task.memory) as writer:
-        facts = hypertext.merge_parts(parts, writer, settings["all_captures"], lambda _share: None)
-        facts |= settings["settings"] | {"seeds": {}}
-        corpus = Corpus(writer.view(facts))
-        hypertext.refuse_damage(facts, settings["strict"])
-        require_pages(len(corpus), facts["skipped"], task.work.out)
-        task.send("closed", [close_documents(corpus, [document_tree(corpus)])])
-        writer.commit(facts)
-    return {}
 
 
 def _sizes(task: Task) -> list[hypertext.RangeSize]:
@@ -242,7 +234,9 @@ def _shares(task: Task) -> npt.NDArray[np.int64]:
 
 def find_starts(task: Task) -> dict[str, Any]:
     """Find the addresses in a range at which shards may begin."""
-    closed = task.receive_from("whole", 0, "closed", ClosedRanges, to=0) if task.job.find("whole", 0) else None
+    closed = None
+    if task.work.recipe.clusters and task.result("ranges")["sample_limit"] is None:
+        closed = task.receive_from("whole", 0, "closed", ClosedRanges, to=0)
     chosen = task.receive_from("chosen", task.number, "chosen", ChosenPages, to=0)
     before = hypertext.sum_sizes(_sizes(task)[: task.number])
     task.send("starts", [hypertext.find_starts(chosen, before, _shares(task), closed)])
@@ -251,7 +245,7 @@ def find_starts(task: Task) -> dict[str, Any]:
 
 def settle_bounds(task: Task) -> dict[str, Any]:
     """Settle where shards begin, or the shares of work to look for in another round."""
-    ranges, shares, settings = len(_range_starts(task)) + 1, _shares(task), _settings(task)
+    ranges, shares, settings = len(_range_starts(task)) + 1, _shares(task), reading_facts(task)
     possible = task.receive(f"starts.{task.round}", "starts", hypertext.Starts, to=0, count=ranges)
     starts, wanted = hypertext.settle_bounds(possible, shares)
     bounds = [name.decode("latin-1") for name in starts.addresses.strings()]
@@ -282,9 +276,9 @@ def divide_parts(task: Task) -> dict[str, Any]:
     """Divide a group of parts by shard, with one part in memory at a time."""
     starts = _shard_starts(task)
     spool = task.spool("parts", len(starts) + 1)
-    for path in _read_parts(task, [task.number]):
+    for path in read_parts(task, [task.number]):
         part = hypertext.read_part(path)
-        _forget(task, path)
+        forget_part(task, path)
         for shard, own in enumerate(hypertext.divide_part(part, starts)):
             if len(own.pages):
                 spool.add(shard, pack_record(own))
@@ -304,7 +298,7 @@ def list_links(task: Task) -> dict[str, Any]:
     folder = task.room / "links"
     folder.mkdir()
     room = Workspace(folder, task.memory)
-    task.send("links", [hypertext.list_links(_own_parts(task), chosen, _settings(task)["all_captures"], room)])
+    task.send("links", [hypertext.list_links(_own_parts(task), chosen, reading_facts(task)["all_captures"], room)])
     task.send("chosen", [chosen])
     return {}
 
@@ -325,7 +319,7 @@ def find_names(task: Task) -> dict[str, Any]:
 
 def merge_corpus(task: Task) -> dict[str, Any]:
     """Merge the corpus of a shard; send its words and hosts to ranges of hashes."""
-    settings, (chosen, links) = _settings(task), _chosen_and_links(task)
+    settings, (chosen, links) = reading_facts(task), _chosen_and_links(task)
     names = _state(task, _last_round(task, "names", task.number), ShardNames)
     parts, all_captures = _own_parts(task), settings["all_captures"]
     task.kept = task.room / "corpus.kin"
@@ -358,7 +352,7 @@ def count_names(task: Task) -> dict[str, Any]:
 
 def describe_corpus(task: Task) -> dict[str, Any]:
     """Return the facts about the corpus of all shards, and where it is cut."""
-    settings, shards = _settings(task), range(task.work.shards)
+    settings, shards = reading_facts(task), range(task.work.shards)
     counts = [task.result("corpus", shard) for shard in shards]
     terms, hosts = (sum(task.result("count", one)[kind] for one in shards) for kind in ("terms", "hosts"))
     facts = hypertext.sum_facts(counts, _whole(task), terms, hosts, settings["all_captures"])

@@ -1,7 +1,7 @@
 """Build in shards on this machine, one shard after another, within the allowed memory.
 
-Parts are merged to the corpora of shards, and then the stages run that a cluster runs too, a task at a time. Clusters are the
-exception: they are made of the corpus of all pages, which is merged for them and removed before the shards are made.
+Parts are merged to the corpora of shards, and then the stages run that a cluster runs too, a task at a time. The sample of which
+clusters are made has a corpus of its own, which is removed before the shards are made.
 """
 
 import contextlib
@@ -11,21 +11,23 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from pagekin import __version__
-from pagekin.clusters import document_tree
 from pagekin.engines.corpus_stages import find_cuts
 from pagekin.engines.job_folder import JobFolder
 from pagekin.engines.local import BuildRecipe, BuildReport, Stages, check_build, require_pages, thread_count
+from pagekin.engines.sample import choose_limit, least_of_parts, pick_sample
+from pagekin.engines.shard_clusters import merge_sample
 from pagekin.engines.shard_plan import run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
-from pagekin.engines.shards import WHOLE, close_documents, require_count, require_division
+from pagekin.engines.shards import WHOLE, require_count, require_division
 from pagekin.hypertext import (
     STAGES,
     ClosedRanges,
-    Corpus,
     Note,
     PartsToMerge,
     ReadPlan,
@@ -34,7 +36,6 @@ from pagekin.hypertext import (
     describe_reading,
     gather_parts,
     merge_in_shards,
-    merge_parts,
     no_note,
     reading_settings,
     refuse_damage,
@@ -140,17 +141,22 @@ def _merge(
 def _make_clusters(
     work: ShardWork, plan: ReadPlan, merged: PartsToMerge, writer: KinWriter, runner: "_LocalRunner", progress: Progress
 ) -> None:
-    """Make the clusters of all pages from a temporary corpus, and note the documents that no shard may divide."""
-    job, folder = JobFolder(work.folder), writer.work / WHOLE
+    """Make the clusters of a sample, or of all pages, from a temporary corpus; note what no shard may divide."""
+    job, folder, settings = JobFolder(work.folder), writer.work / WHOLE, work.recipe.clusters
+    assert settings is not None
     if not job.find("whole", 0):
-        with KinWriter(folder, "pagekin build", plan.memory) as own:
-            facts = merge_parts(merged.parts, own, plan.all_captures, lambda share: progress("merging", share))
-            facts = describe_reading(plan, merged.sources, facts)
-            corpus = Corpus(own.view(facts))
-            require_pages(len(corpus), facts["skipped"], work.out)
-            closed = close_documents(corpus, [document_tree(corpus)])
-            own.commit(facts)
-        job.write(["whole"], 0, {}, {"closed": [pack_record(closed)]}, folder, {}, writer.work)
+        limit = choose_limit([least_of_parts(merged.parts, settings)], settings)
+        with TemporaryDirectory(dir=writer.work) as room, KinWriter(folder, "pagekin build", plan.memory) as own:
+            parts: Iterable[Path] = merged.parts
+            if limit is not None:
+                places = enumerate(merged.parts)
+                parts = chain.from_iterable(pick_sample(part, limit, Path(room) / str(place)) for place, part in places)
+            closed = merge_sample(
+                list(parts), own, limit is not None, plan.all_captures, work.out,
+                lambda facts: describe_reading(plan, merged.sources, facts), lambda share: progress("merging", share),
+            )  # fmt: skip
+        said = {"is_sample": limit is not None}
+        job.write(["whole"], 0, said, {"closed": [pack_record(closed)]}, folder, {}, writer.work)
     runner.run("clusters", [0])
     runner.forget("whole", 0)
 

@@ -1,18 +1,15 @@
-"""The last stages of a sharded build: those that need the whole corpus, the stored shards, the manifest."""
+"""The last stages of a sharded build: what links call pages, the stored shards, the manifest."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin import bags, text
-from pagekin.bags import BagWorkshop
-from pagekin.clusters import make_trees, read_trees
-from pagekin.engines.local import Stages, write_tree_facts
+from pagekin.engines.shard_clusters import describe_clusters, put_shard_trees
 from pagekin.engines.shard_stages import Task, find_captured, judged_links, kept_words, open_record, raw_bags
-from pagekin.engines.shards import WHOLE, adopt_shard, cut_trees, whole_facts
+from pagekin.engines.shards import adopt_shard, whole_facts
 from pagekin.hypertext import Corpus, widen_corpus
 from pagekin.similarity import make_index
 from pagekin.store import (
@@ -70,23 +67,6 @@ def show_forms(task: Task) -> dict[str, Any]:
     return {"forms": forms}
 
 
-# -- of the whole -------------------------------------------------------------------------------------------------------
-
-
-def make_clusters(task: Task) -> dict[str, Any]:
-    """Cluster the pages of all shards, name the clusters, and make the label of the whole."""
-    recipe, kin = task.work.recipe, task.open("whole", 0)
-    assert recipe.clusters is not None
-    task.kept = task.room / WHOLE  # the label has this name
-    with KinWriter(task.kept, "pagekin build", task.memory) as writer:
-        corpus = Corpus(replace(kin, path=task.kept))
-        workshop = BagWorkshop(corpus, task.room / "bags", task.threads, memory=task.memory)
-        trees = make_trees(corpus, recipe.clusters, None, no_progress, task.threads, recipe.names, workshop)
-        facts = write_tree_facts(writer, corpus, trees, None, task.threads, Stages(no_progress), workshop)
-        writer.commit({**facts, "pages": len(corpus)})
-    return facts
-
-
 # -- shards -------------------------------------------------------------------------------------------------------------
 
 
@@ -108,14 +88,17 @@ def finish_shard(task: Task) -> dict[str, Any]:
             if called:
                 facts |= text.make_text(own, corpus, threads=task.threads, link_texts=called)
             if recipe.clusters:
-                trees = task.open("clusters", 0)
-                facts |= cut_trees(trees, read_trees(trees), cut, own, corpus, task.threads)
+                facts |= put_shard_trees(task, own, corpus, cut)
             own.commit(facts)
         first_address = task.bounds[number - 1].decode("utf-8", "replace") if number else ""
         entry = adopt_shard(writer, folder, cut, first_address)
         sizes = open_kin(writer.path / entry["folder"]).bytes_on_disk
         upload_shard(writer.path / entry["folder"], task.work.place or task.work.out)
-    return {"entry": entry, "facts": {name: facts[name] for name in ("index", "text") if name in facts}, "bytes": sizes}
+    return {
+        "entry": entry,
+        "facts": {name: facts[name] for name in ("index", "text", "trees") if name in facts},
+        "bytes": sizes,
+    }
 
 
 def _seeds(task: Task) -> dict[str, Any]:
@@ -227,7 +210,7 @@ def write_manifest(task: Task) -> dict[str, Any]:
         forms = sum(task.result("show", one)["forms"] for one in range(task.work.shards))
         facts |= text.describe_text(facts["pages"], forms)
     if task.work.recipe.clusters:
-        facts |= task.result("clusters")
+        facts |= describe_clusters(task, [shard["facts"] for shard in shards])
     facts = whole_facts(facts, [shard["facts"] for shard in shards], [shard["entry"] for shard in shards])
     manifest = pack_manifest(make_manifest(facts, {}))
     return {"manifest": manifest.decode("utf-8", "surrogatepass")}

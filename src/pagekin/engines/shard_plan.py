@@ -8,7 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
-from pagekin.engines import corpus_stages, shard_finish, shard_stages
+from pagekin.engines import corpus_stages, shard_clusters, shard_finish, shard_stages
 from pagekin.engines.job_folder import JobFolder, TaskRecord, piece_bytes
 from pagekin.engines.shard_stages import ShardWork, Task
 from pagekin.engines.shards import require_count
@@ -32,7 +32,8 @@ TASKS: Mapping[str, Callable[[Task], dict[str, Any]]] = {
     "captures": corpus_stages.join_captures,
     "choose": corpus_stages.choose_pages,
     "chosen": corpus_stages.conclude_choice,
-    "whole": corpus_stages.merge_whole,
+    "pick": shard_clusters.pick,
+    "whole": shard_clusters.merge_whole,
     "starts": corpus_stages.find_starts,
     "bounds": corpus_stages.settle_bounds,
     "move": corpus_stages.move_chosen,
@@ -58,7 +59,7 @@ TASKS: Mapping[str, Callable[[Task], dict[str, Any]]] = {
     "same": shard_finish.unite_forms,
     "call": shard_finish.call_pages,
     "show": shard_finish.show_forms,
-    "clusters": shard_finish.make_clusters,
+    "clusters": shard_clusters.make_clusters,
     "finish": shard_finish.finish_shard,
     "manifest": shard_finish.write_manifest,
 }
@@ -178,16 +179,19 @@ def run_stages(work: ShardWork, engine: StageRunner) -> str:
 def _merge_corpora(work: ShardWork, engine: StageRunner) -> None:
     """Run the stages from parts to the corpora of shards."""
     shards = range(work.shards)
-    wait = engine.start("whole", [0]) if work.recipe.clusters else None
     engine.run("list", shards)
-    ranges = range(len(engine.run("ranges", [0])[0]["ranges"]) + 1)
+    divided = engine.run("ranges", [0])[0]
+    ranges, is_sample = range(len(divided["ranges"]) + 1), divided["sample_limit"] is not None
+    if is_sample:
+        engine.run("pick", shards)
+    wait: Callable[[], object] = engine.start("whole", [0]) if work.recipe.clusters else lambda: None
     if len(ranges) > 1:
         engine.run("spread", shards)
     engine.run("captures", ranges)
     _run_rounds("choose", ranges, engine)
     engine.run("chosen", ranges)
-    if wait:
-        wait()
+    if not is_sample:
+        wait()  # no shard may begin inside of a document
     number, done = 0, False
     while not done:
         engine.run(f"starts.{number}", ranges)
@@ -199,6 +203,7 @@ def _merge_corpora(work: ShardWork, engine: StageRunner) -> None:
     _run_rounds("names", shards, engine)
     engine.run("corpus", shards)
     engine.run("count", shards)
+    wait()
     engine.run("merge", [0])
 
 

@@ -39,7 +39,7 @@ from .nearest import guess_url, nearest_urls, unknown_url_message
 from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
 from .part import OBEYED
 from .part_records import Part, divide_part, read_part, sum_abouts, write_part
-from .picking import named_in_parts, pick_records, recorded_names
+from .picking import named_in_parts, page_addresses, pick_records, recorded_names
 from .read import (
     PARSERS,
     DamagedInputError,
@@ -214,6 +214,7 @@ __all__ = [
     "open_delta",
     "open_shards",
     "open_with_delta",
+    "page_addresses",
     "page_count",
     "pick_records",
     "put_hidden",

@@ -44,6 +44,11 @@ def recorded_names(parts: Sequence[Path]) -> RecordedNames:
     return RecordedNames(frozenset(changed), frozenset(seen_again), frozenset(leads), frozenset(claimed))
 
 
+def page_addresses(part: Path) -> list[bytes]:
+    """Return the different addresses of the pages in a part, in order."""
+    return list(read_strings(part, "urls").select(np.unique(np.load(part / "pages.npy")["url"])))
+
+
 def named_in_parts(parts: Sequence[Path], addresses: Collection[bytes]) -> set[bytes]:
     """Return those of some addresses that a record or a link in the parts names."""
     known = set[bytes]()
