@@ -64,7 +64,7 @@ from .mixing import mix64
 from .page import page_bag, page_sketch
 from .ranges import ranges_of
 from .raw import Raw
-from .settings import change_settings, check_settings, number, one_of, read_assignments, settings_table
+from .settings import change_settings, check_settings, number, one_of, read_assignments, settings_table, toml_value
 from .sites import SiteNames, SiteNumbers, SiteRule, name_sites, number_sites, site_column
 from .strategy import (
     PRESETS,
@@ -215,6 +215,7 @@ __all__ = [
     "strategy_of_index",
     "sum_frequencies",
     "sum_tallies",
+    "toml_value",
     "touched_targets",
     "weigh",
     "word_hash",

@@ -108,3 +108,8 @@ def settings_table(owner: Any) -> list[tuple[str, str, str, str]]:
          item.metadata["help"])
         for name, _table, item in list_settings(owner)
     ]  # fmt: skip
+
+
+def toml_value(value: Any) -> str:
+    """Write a plain value as TOML does: as in JSON, but with no surrogate pairs, and DEL escaped."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

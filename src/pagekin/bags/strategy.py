@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from pagekin.bags.settings import change_settings, list_settings, number, one_of, read_assignments, switch
+from pagekin.bags.settings import change_settings, list_settings, number, one_of, read_assignments, switch, toml_value
 from pagekin.errors import PagekinError
 
 
@@ -198,10 +198,10 @@ class Strategy:
     def as_toml(self) -> str:
         """Return the strategy as the text of a TOML file."""
         plain = self.as_dict()
-        lines = [f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, dict)]
+        lines = [f"{name} = {toml_value(value)}" for name, value in plain.items() if not isinstance(value, dict)]
         for name, table in plain.items():
             if isinstance(table, dict):
-                lines += ["", f"[{name}]", *(f"{key} = {_toml(value)}" for key, value in table.items())]
+                lines += ["", f"[{name}]", *(f"{key} = {toml_value(value)}" for key, value in table.items())]
         return "\n".join(lines) + "\n"
 
     def digest(self) -> str:
@@ -229,11 +229,6 @@ class Strategy:
             base = replace(base, weight=replace(self.weight, centre=None, mu=None))
         changes = {name: value for name, value in settings.items() if name != "name"}
         return change_settings(base, changes, StrategyError)
-
-
-def _toml(value: Any) -> str:
-    """Return a plain value as TOML writes it: as JSON does, but with no surrogate pairs, and DEL escaped."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def setting_value(strategy: Strategy, name: str) -> Any:

@@ -1,7 +1,6 @@
 """Write the report of an evaluation: one HTML file with pictures and tables, and the numbers as CSV."""
 
 import csv
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import fields
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pagekin import __version__
-from pagekin.bags import Strategy, nmdf_parameters, setting_value, settings_table
+from pagekin.bags import Strategy, nmdf_parameters, setting_value, settings_table, toml_value
 from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart, fill_template
 from pagekin.evaluation.compare import Difference, compare_bars, summarise_comparisons
 from pagekin.evaluation.experiments import Judgement
@@ -227,14 +226,11 @@ def strategies_toml(strategies: dict[str, Strategy]) -> str:
     parts = []
     for title, strategy in strategies.items():
         values = {name: setting_value(strategy, name) for name, *_rest in settings_table(Strategy)}
-        lines = [f"{name} = {_toml(value)}\n" for name, value in values.items() if name != "name" and value is not None]
-        parts.append(f"[{_toml(title)}]\n{''.join(lines)}")
+        lines = [
+            f"{name} = {toml_value(value)}\n" for name, value in values.items() if name != "name" and value is not None
+        ]
+        parts.append(f"[{toml_value(title)}]\n{''.join(lines)}")
     return "\n".join(parts)
-
-
-def _toml(value: Any) -> str:
-    """Write a plain value as TOML: as JSON does, but with DEL escaped."""
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _write_csv(file: Path, done: "Evaluation") -> None:

@@ -4,7 +4,6 @@ People read and edit it, so that every message names the line. Several hierarchi
 (hypursuit-1996, "Hierarchical Organization of a HyPursuit System").
 """
 
-import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -12,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from pagekin.bags import toml_value
 from pagekin.errors import PagekinError
 from pagekin.labels import ROUTER_CLUSTERS, LabelBudget
 from pagekin.routers.place import Place
@@ -232,13 +232,4 @@ def _set(settings: Settings) -> dict[str, Any]:
 
 
 def _pairs(keys: Mapping[str, Any]) -> Iterable[str]:
-    return (f"{name} = {_written(value)}" for name, value in keys.items())
-
-
-def _written(value: Any) -> str:
-    """Return a value as TOML writes it."""
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, tuple):
-        return "[" + ", ".join(map(_written, value)) + "]"
-    return repr(value)
+    return (f"{name} = {toml_value(value)}" for name, value in keys.items())

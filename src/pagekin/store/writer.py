@@ -21,7 +21,7 @@ from pagekin.store.arrays import Array, ArrayFile
 from pagekin.store.disk import DiskFullError, describe_full, is_full
 from pagekin.store.folder import FORMAT, MANIFEST, Kin, KinError, make_manifest, names_in, pack_manifest, read_manifest
 from pagekin.store.kept import KEPT, KeptFolders, list_file, move_folders, read_kept, sync, tidy_kept, write_list
-from pagekin.store.memory import NO_LIMIT, MemoryBudget, Workspace
+from pagekin.store.memory import NO_LIMIT, MemoryBudget
 
 LOCK = ".lock"
 _WORK = ".work-"
@@ -135,11 +135,6 @@ class KinWriter:
         lock.write(f"process {os.getpid()} on {socket.gethostname()} ({self._purpose}) since {since}\n")
         with contextlib.suppress(OSError):  # on a full disk nobody learns who we are, but the lock holds
             lock.flush()
-
-    @property
-    def workspace(self) -> Workspace:
-        """Return where temporary arrays lie until this writer ends."""
-        return Workspace(self.work, self.memory)
 
     def resume_folder(self) -> Path:
         """Return a folder for what a later writer may go on from; the one before may have left something there.
