@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,12 @@ NOT_YET_BY_COLUMNS: set[str] = set()
 """Files that still name arrays of the corpus: each decodes the word streams by itself."""
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    """Return the syntax tree of a file, which several tests look at."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def may_import(room: str) -> set[str]:
     """The rooms that a room may import, itself included."""
     return {room}.union(*(may_import(other) for other in MAY_IMPORT[room].split()))
@@ -74,7 +81,7 @@ def imports_of(file: Path) -> Iterator[tuple[str, str, str]]:
     The module is empty for a room's door, the name for a module that is imported as such. Of a door that is imported whole,
     `from pagekin import bags`, it is each name that the file takes of it.
     """
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = parsed(file)
     for node in ast.walk(tree):
         names: list[tuple[str, str]] = []
         if isinstance(node, ast.Import):
@@ -178,13 +185,13 @@ def test_verbs_load_no_compiler_before_they_look_at_their_arguments() -> None:
 
 def test_relative_imports_are_not_used() -> None:
     for file in ROOT.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(file)):
             assert not (isinstance(node, ast.ImportFrom) and node.level), f"{file} uses a relative import"
 
 
 def names_in(file: Path) -> Iterator[str]:
     """The strings in a file; of those with values in them the beginning."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
+    tree = parsed(file)
     inner = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in inner:
