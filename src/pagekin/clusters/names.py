@@ -57,11 +57,23 @@ _OWNED = 0.85
 """A topic is a product's if this share of its pages are, and no other product has as many as are listed."""
 _WHOLE = 0.6
 """It has the product's name alone if it holds this share of the product's pages."""
+_LOUD = 5
+"""Letters of a word in capitals that may be an abbreviation, at most; a longer one is the name of a file or a command."""
 _NEARLY = 0.15
 """The share of the score of a name in code that is enough for a phrase of words to be preferred to it."""
-_CODE = re.compile(r"\w_\w|\w:{1,2}\w|\(\)")
+_LEAST = 0.05
+"""The same if as many pages show the phrase, half of the topic's, and it is sure to be one.
+
+It is if it has several words, or is an abbreviation, and the topic's own."""
+_HALF, _NEARLY_ALL = 0.5, 0.65
+"""The share of the pages which show a name in code that show such a phrase, at least; and of those which show a small word."""
+_OWN = 0.3
+"""The share of all pages which show such a phrase that are the topic's, at least: File and Globals are on pages of any topic."""
+_CODE = re.compile(r"\w_\w|\w:{1,2}\w|\(\)|[a-z]{2}\.[a-z]{3}|\w/\w.*[-_.]|[a-z][A-Z]\w*[a-z][A-Z]")
 _LISTED = 0.1
 """The least share of a topic's pages that a product has which is named among several."""
+_MOSTLY = 0.8
+"""The share of a group's pages that one part has whose name then begins the group's, whatever phrase covers it."""
 _LIST_COVERS = 0.7
 """Products are named if those named have this share of the pages together."""
 
@@ -124,16 +136,22 @@ class TreeNames:
         product = self.product(node)
         if product and self._is_whole(node) and fold_case(product) not in taken:
             return product
-        name = self._given(node, free, taken) or self._listed(node, free)
+        given = self._given(node, free, taken)
+        name = given or self._listed(node, free)
         if not name:
             chosen = choose_phrases(free, self.sizes[node])
             prefix = self.overviews.prefix(node) if len(chosen) != 1 else ""
             name = prefix if fold_case(prefix) not in taken else ""
             name = name or ", ".join(one.form for one in chosen)
         name = name or self._words(node)
-        if free and free[0].score < _WEAK and (kind := self._kind(node)) and not _overlap(kind, name):
+        if not given and free and free[0].score < _WEAK and (kind := self._kind(node)) and not _overlap(kind, name):
             name = f"{kind}: {name}"
         return f"{product}: {name}" if product and not _overlap(product, name) else name
+
+    def _own_name(self, node: int) -> str:
+        """Return what a node would be called if no other had a name, without its product; of several phrases the first."""
+        name, product = self._name(node, set()), self.product(node)
+        return name.removeprefix(f"{product}: ").partition(", ")[0]
 
     def _given(self, node: int, free: Sequence[Candidate], taken: set[str]) -> str:
         """Return what authors call a node as a whole, by an overview page or by what its titles begin with; '' if it is taken.
@@ -144,10 +162,12 @@ class TreeNames:
         product = self.shown.products.names[self.owner[node]] if self.owner[node] != NOBODY else ""
         own = set(tokens(product))
         covered = len(free[0].pages) >= _ENOUGH * self.sizes[node] if free else False
+        is_good = covered and free[0].score >= _WEAK
         least = _COVERED if node in self.groups else _ENOUGH
-        for name in (self.overviews.title(node, least), self.overviews.beginning(node)):
+        ways = (self.overviews.chapter(node), self.overviews.title(node, least), self.overviews.beginning(node))
+        for name in ways:
             if name and fold_case(name) not in taken and not set(tokens(name)) <= own:
-                return self._better(name, free[0].form if free else "", covered)
+                return self._better(name, free[0].form if free else "", covered, is_good)
         return ""
 
     def _led_to(self, node: int, taken: set[str]) -> str:
@@ -159,19 +179,25 @@ class TreeNames:
         corpus, pages = self.shown.corpus, self.tree.pages_of(node)
         counts = Counter(corpus.titles.text(page) for page in pages[:: max(len(pages) // _TITLES, 1)].tolist())
         is_server = counts.most_common(1)[0][1] >= max(_OTHER_TITLES * counts.total(), 2)
-        title = "" if is_server else self.overviews.central_title(node)
+        title = "" if is_server else self.overviews.central_title(node) or self.overviews.target_title(node)
         return "" if fold_case(title) in taken else title
 
     @staticmethod
-    def _better(title: str, phrase: str, covered: bool) -> str:
-        """Return a title that names a node, the phrase that does in another number (Birds, not Bird), '' if it is no better."""
+    def _better(title: str, phrase: str, covered: bool, is_good: bool) -> str:
+        """Return a title that names a node, the phrase that does in another number (Birds, not Bird), '' if it is no better.
+
+        Most pages may show the phrase (`covered`), which makes a name that is not too weak a good one (`is_good`).
+        """
         words, others = ({*analyse(tokens(text))} for text in (title, phrase))
         if words == others:
             return max(title, phrase, key=len)
+        is_file = phrase.isupper() and len(phrase) > _LOUD
+        if (is_small(phrase) or is_file) and others < words and phrase not in title:
+            return title
         is_module = title.islower() and " " not in title
         if "_" in title and phrase and not is_code(phrase):
             return ""
-        return "" if covered and (is_module or others <= words) else title
+        return "" if (covered and is_module) or (is_good and others <= words) else title
 
     def _same_title(self, node: int) -> str:
         """Return the title that nearly all pages of a node have, without the site's part; '' if titles differ."""
@@ -198,7 +224,8 @@ class TreeNames:
         """Return the candidates of a node that are more than the name of the product that it belongs to."""
         owner = self.owner[node]
         words = set(tokens(self.shown.products.names[owner])) if owner != NOBODY else set()
-        return prefer_words([one for one in self.found[node] if not set(tokens(one.form)) <= words])
+        free = [one for one in self.found[node] if not set(tokens(one.form)) <= words]
+        return prefer_words(free, self.sizes[node])
 
     def _words(self, node: int) -> str:
         """Return a name of telling words."""
@@ -234,17 +261,18 @@ class TreeNames:
         whole = len(several) > 1 or (is_most and several[0] not in self.large[0])
         if whole and enough and covered < (_COVERED if node in self.groups else needed):
             return ", ".join(self.shown.products.names[one] for one in several)
-        if covered >= _COVERED:
-            return ""
         parts = self.tree.children[node]
-        if node not in self.groups or len(parts) < 2:
+        is_one = max((self.sizes[part] for part in parts), default=0) >= _MOSTLY * self.sizes[node]
+        if node not in self.groups or len(parts) < 2 or (covered >= _COVERED and not is_one):
             return ""
         forms: list[str] = []
-        for part in parts:
+        for part in sorted(parts, key=lambda part: -self.sizes[part]) if is_one else parts:
             product = self.product(part) if self.owner[part] != self.owner[node] else ""
-            likely = (product, self._given(part, self._own(part), set()), *(one.form for one in self._own(part)))
-            form = next((one for one in likely if one and not any(_overlap(one, other) for other in forms)), "")
-            if form and self.sizes[part] >= _PART * self.sizes[node]:
+            own_name = self._own_name(part)
+            likely = (product, own_name, *(one.form for one in self._own(part)))
+            same = _is_part if own_name not in ("", _OTHER, NOTICES) else _overlap
+            form = next((one for one in likely if one and not any(same(one, other) for other in forms)), "")
+            if form and (self.sizes[part] >= _PART * self.sizes[node] or len(forms) == 1):
                 forms.append(form)
         return ", ".join(forms[:_IN_NAME])
 
@@ -297,21 +325,31 @@ def is_code(form: str) -> bool:
     return is_command or is_camel or bool(_CODE.search(form))
 
 
-def prefer_words(found: list[Candidate]) -> list[Candidate]:
-    """Return candidates without names in code if the best is one and a phrase of words is nearly as good.
+def is_small(form: str) -> bool:
+    """Return whether a phrase is a word that pages always write small, also in titles and headings: a command, as postqueue."""
+    return form.islower() and " " not in form and not is_code(form)
+
+
+def prefer_words(found: list[Candidate], size: int = 0) -> list[Candidate]:
+    """Return candidates without names in code if the best is one and a phrase of words is nearly as good; `size` is the topic's.
 
     If another has the words of which the name in code is made, these are the best: Foreign Data Wrapper.
     """
-    if not found or not is_code(found[0].form):
+    small = bool(found) and is_small(found[0].form)
+    if not found or not (small or is_code(found[0].form)):
         return found
-    words = [one for one in found if not is_code(one.form)]
+    words = [one for one in found if not is_code(one.form) and not (small and is_small(one.form))]
     spoken = re.compile(rf"\b{re.escape(found[0].form.replace('_', ' '))}\b", re.IGNORECASE)
     said = next(filter(None, (spoken.search(one.form) for one in words)), None) if "_" in found[0].form else None
     if said:
         return [replace(found[0], form=said.group()), *words]
     for one in words:
         is_phrase = (" " in one.form or one.form[0].isupper()) and not any(map(str.isdigit, one.form))
-        if is_phrase and one.score >= _NEARLY * found[0].score and 2 * len(one.pages) >= len(found[0].pages):
+        as_many = len(one.pages) >= len(found[0].pages)
+        enough = len(one.pages) >= (_NEARLY_ALL if small else _HALF) * len(found[0].pages)
+        is_sure = len(one.pages) >= _OWN * one.everywhere and (" " in one.form or one.form.isupper())
+        least = _LEAST if as_many and is_sure and len(one.pages) >= _HALF * size else _NEARLY
+        if is_phrase and enough and (is_sure or not small) and one.score >= least * found[0].score:
             return [one, *(other for other in words if other is not one)]
     return found
 
@@ -357,6 +395,12 @@ def _lengthen(short: Candidate, found: Sequence[Candidate]) -> Candidate:
     )
     share = _LONGER if len(words) > 1 or short.score >= _WEAK else _LONGER_WORD
     return next((one for one in longer if len(one.pages) >= share * len(short.pages)), short)
+
+
+def _is_part(one: str, other: str) -> bool:
+    """Return whether the words of one phrase are all among those of another."""
+    a, b = ({word[:5] for word in tokens(text) if word not in STOP_WORDS} for text in (one, other))
+    return one == other or (bool(a and b) and (a <= b or b <= a))
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -103,6 +103,8 @@ class Candidate:
     score: float
     pages: npt.NDArray[np.int64]
     """Pages of the node that show it."""
+    everywhere: int = 0
+    """How many pages of the collection do."""
 
 
 class CandidateSearch:
@@ -159,7 +161,7 @@ class CandidateSearch:
         forms = self._shown.forms(phrases.astype(np.int64).tolist())
         return [
             [
-                Candidate(form, float(score), held)
+                Candidate(form, float(score), held, int(self._shown.df[int(phrase)]))
                 for phrase, score, held in zip(*found, strict=True)
                 if (form := forms.get(int(phrase)))
             ]

@@ -7,12 +7,13 @@ from functools import cached_property
 import numpy as np
 
 from pagekin.bags import STOP_WORDS
+from pagekin.clusters.chapters import Chapters
 from pagekin.clusters.furniture import is_furniture
 from pagekin.clusters.hierarchy import Tree
 from pagekin.clusters.levels import PageLinks
 from pagekin.clusters.products import title_parts
 from pagekin.clusters.shown import ShownPhrases
-from pagekin.hypertext import ShortTitles, fold_case
+from pagekin.hypertext import AnchorKind, ShortTitles, fold_case
 from pagekin.store import row_entries
 from pagekin.text import tokens
 
@@ -86,12 +87,38 @@ class Overviews:
         best = max(central, key=lambda page: worth[page], default=-1)
         if best < 0 or not worth[best] or sum(one >= _NEARLY * linked[best] for one in linked.values()) > _SEVERAL:
             return ""
-        return self.clean(self._titles.text(best))
+        return self.clean(self._chapters.bare_title(best))
+
+    def chapter(self, node: int) -> str:
+        """Return what the chapter or section is called in which most pages of a topic stand; '' if there is none.
+
+        Cost: a pass over the topic's pages.
+        """
+        head = self._chapters.head([page for page in self._tree.pages_of(node).tolist() if not self._shown.unfit[page]])
+        return self.clean(self._chapters.bare_title(head)) if head >= 0 else ""
 
     def central_title(self, node: int) -> str:
         """Return the title of the most central page that stands for something; '' if there is none."""
         fit = [page for page in self._tree.descriptions[node].central if not self._shown.unfit[page]]
-        return self.clean(self._titles.text(fit[0])) if fit else ""
+        return self.clean(self._chapters.bare_title(fit[0])) if fit else ""
+
+    def target_title(self, node: int) -> str:
+        """Return the title of the page to which most of a topic's pages lead on by themselves; '' if there is none.
+
+        Cost: a pass over the topic's links.
+        """
+        corpus = self._shown.corpus
+        anchors = row_entries(np.asarray(corpus.pages.anchors, np.int64), self._tree.pages_of(node))
+        flags = np.asarray(corpus.anchors.flags)[anchors]
+        leading = anchors[(flags >> 1) & 7 == AnchorKind.REFRESH]
+        targets = Counter(np.asarray(corpus.anchors.target)[leading].tolist())
+        url, times = targets.most_common(1)[0] if targets else (0, 0)
+        pages = corpus.pages_of(url)
+        return self.clean(self._chapters.bare_title(pages[0])) if pages and 2 * times > len(leading) else ""
+
+    @cached_property
+    def _chapters(self) -> Chapters:
+        return Chapters(self._shown.corpus, self._titles, self._shown.looked_at)
 
     @cached_property
     def _titles(self) -> ShortTitles:

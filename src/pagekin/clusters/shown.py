@@ -27,7 +27,7 @@ from pagekin.clusters.products import Products, find_products
 from pagekin.clusters.sampling import NAMED_PAGES, pages_to_name
 from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
 from pagekin.clusters.titles import site_words
-from pagekin.hypertext import Corpus, fold_case
+from pagekin.hypertext import Corpus, fold_case, host_of
 from pagekin.store import Array, batch_ranges, distinct
 from pagekin.text import tokens
 
@@ -376,7 +376,10 @@ def find_page_phrases(corpus: Corpus, held: PageWords, pages: Array, threads: in
 
 
 def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
-    """Leave out phrases that are mostly links, and lead to another page each time: next, here, or weiter."""
+    """Leave out phrases that are mostly links, and lead to another page each time: next, here, or weiter.
+
+    Also those that lead to one page of a site that is not in the collection: they thank or advertise somebody.
+    """
     alone = np.flatnonzero(phrases.ranks % IN_TEXT == 3)
     anchor = _anchors_at(corpus, phrases.pages[alone], phrases.places[alone])
     known = anchor < len(corpus.anchors.target)
@@ -386,7 +389,12 @@ def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
     uses = np.bincount(phrases.phrases[alone], minlength=phrases.count)
     different = np.bincount(pairs // max(len(corpus.urls), 1), minlength=phrases.count)
     shown = np.bincount(phrases.phrases, phrases.ranks % IN_TEXT > 0, phrases.count)
-    navigation = (uses >= _TEMPLATE_PAGES) & (different >= _SCATTERED * uses) & (2 * uses >= shown)
+    is_link = (uses >= _TEMPLATE_PAGES) & (2 * uses >= shown)
+    navigation = is_link & (different >= _SCATTERED * uses)
+    hosts = {host.decode("utf-8", "ignore") for host in corpus.hosts}
+    for pair in pairs[is_link[pairs // len(corpus.urls)] & (different[pairs // len(corpus.urls)] == 1)].tolist():
+        phrase, target = divmod(pair, len(corpus.urls))
+        navigation[phrase] |= host_of(corpus.url(target)) not in hosts
     return phrases.keep(~navigation[phrases.phrases])
 
 
