@@ -187,6 +187,7 @@ class _Change:
         self._stem_of = dict(zip(label.words, _stems(label.words), strict=True))
         tree = base.tree("clusters")
         self._factors = TermSettings(**tree.facts.get("terms", {})) if tree else TermSettings()
+        self._is_unknown: dict[str, bool] = {}
 
     def part(
         self, old: ContentLabel | SubCluster, nodes: tuple[int, ...] | None
@@ -203,7 +204,7 @@ class _Change:
             int(np.asarray(one.corpus.pages.html_bytes)[pages].astype(np.int64).sum())
             for one, pages in zip((self.base, self.delta), alive, strict=True)
         )
-        unknown = sum(self.base.corpus.term_number(self.came.shown[stem]) < 0 for stem, _attribute in came.df)
+        unknown = self._count_unknown([stem for stem, _attribute in came.df])
         fields = {
             "num_docs": sum(map(len, alive)), "size": size, "num_terms": max(old.num_terms + unknown, len(rows)),
             "heaviest": tuple(word for word in old.heaviest if self._stays(word, shown, came, went)),
@@ -211,6 +212,15 @@ class _Change:
             "urls": self._urls(old, alive[1]) if isinstance(old, SubCluster) else (),
         }  # fmt: skip
         return fields, rows
+
+    def _count_unknown(self, stems: Sequence[str]) -> int:
+        """Return how many of the stems of new pages stand for words that the base does not have."""
+        if fresh := [stem for stem in dict.fromkeys(stems) if stem not in self._is_unknown]:
+            corpus = self.base.corpus
+            words = [self.came.shown[stem].encode() for stem in fresh]
+            places = corpus.terms.find_all(words, np.asarray(corpus.term_table.order))
+            self._is_unknown |= zip(fresh, (places < 0).tolist(), strict=True)
+        return sum(self._is_unknown[stem] for stem in stems)
 
     def _rows(
         self, old: ContentLabel | SubCluster, came: _Counts, went: _Counts
