@@ -31,6 +31,7 @@ from pagekin.hypertext import (
     Corpus,
     OptOuts,
     host_of,
+    join_corpora,
     leave_out,
     merge_parts,
     named_in_parts,
@@ -39,7 +40,6 @@ from pagekin.hypertext import (
     put_hidden,
     recorded_names,
     site_of,
-    widen_corpus,
 )
 from pagekin.labels import PagesOf, put_label_over_delta
 from pagekin.similarity import make_index
@@ -56,9 +56,6 @@ from pagekin.store import (
     pack_strings,
 )
 from pagekin.text import VisitingTexts, learn_forms, make_text, read_visiting_texts
-
-_ROUNDS = 4
-"""How often a delta is merged anew because its links name addresses that stand for others."""
 
 
 class NotInDeltaError(PagekinError):
@@ -98,6 +95,8 @@ class _Touched:
     """All addresses of moved documents, their other names with them, and new ones."""
     losing: npt.NDArray[np.int64]
     """Addresses to which pages have links that change or go."""
+    decided: set[bytes]
+    """Those of the names, with their other names, of which a record says something new: what they are is chosen anew."""
 
 
 class DeltaMaker:
@@ -113,12 +112,8 @@ class DeltaMaker:
         """Write a delta of at most this many pages with its own writer; return its facts or raise NotInDeltaError."""
         new = self._read_new()
         touched = self._find_touched(new)
-        narrow = self._merge(0, touched, most)
-        for attempt in range(1, _ROUNDS):
-            if not (homes := self._missing_homes(narrow)):
-                break
-            touched = self._with_homes(touched, homes)
-            narrow = self._merge(attempt, touched, most)
+        copied = self._pages_to_copy(touched)
+        narrow = self._merge(touched, new, len(copied), most)
         self._compare_aliases(narrow)
         self._compare_sites(touched.names)
         hidden = np.union1d(touched.moved, touched.removed)
@@ -129,8 +124,8 @@ class DeltaMaker:
         is_target = np.zeros(len(self.corpus.urls), np.bool_)
         is_target[touched.moved] = True
         visits = self.reader.visits(citing, is_target, touched.losing)
-        called = self._read_texts(narrow, touched.moved, citing) if "text" in self.base.facts else None
-        facts = self._widen(narrow, visits, called, writer)
+        called = self._read_texts(narrow, copied, touched.moved, citing) if "text" in self.base.facts else None
+        facts = self._join(narrow, copied, visits, called, writer)
         corpus = Corpus(writer.view(facts))
         self._learn_words(corpus, called is not None)
         mine = np.zeros(len(corpus.urls), np.bool_)
@@ -157,10 +152,7 @@ class DeltaMaker:
         self.parts = leave_out(self.new, self.opt_outs, self._folder("left")) if self.opt_outs else self.new
         if not self.parts:
             return None
-        path = self.work / "new.kin"
-        with KinWriter(path, "pagekin update") as writer:
-            writer.commit(merge_parts(self.parts, writer, False, lambda _share: None))
-        return Corpus(open_kin(path))
+        return self._merge_parts(self.parts, "new")
 
     def _folder(self, name: str) -> Path:
         folder = self.work / name
@@ -207,7 +199,9 @@ class DeltaMaker:
         moved = self._with_documents(moved) - set(removed.tolist())
         numbers = np.array(sorted(moved), np.int64)
         gone = set(self.corpus.urls.select(removed))
-        return _Touched(numbers, removed, sorted((self._names_of(moved) | named | linked) - gone), losing)
+        decided = (named | self._names_of(set(homes.tolist()))) - gone
+        names = sorted((self._names_of(moved) | named | linked) - gone)
+        return _Touched(numbers, removed, names, losing, decided)
 
     def _names_of(self, moved: set[int]) -> set[bytes]:
         """Return addresses of the base with their aliases."""
@@ -215,14 +209,6 @@ class DeltaMaker:
         names, homes = (np.asarray(one) for one in self.corpus.aliases())
         others = names[np.isin(homes, numbers)]
         return set(self.corpus.urls.select(np.append(numbers, others)))
-
-    def _missing_homes(self, corpus: Corpus) -> set[int]:
-        """Return what addresses of a corpus stand for in the base, if the corpus does not know that they stand for another."""
-        known = self.corpus.urls.find_all(corpus.urls)
-        known[np.asarray(corpus.aliases()[0]).astype(np.int64)] = -1
-        homes = self._homes(known)
-        others = np.flatnonzero((known >= 0) & (homes != known)).tolist()
-        return {int(homes[number]) for number in others if corpus.urls[number] not in self._recorded}
 
     def _homes(self, numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the base's canonical addresses of some of its addresses."""
@@ -237,13 +223,6 @@ class DeltaMaker:
         known = self.corpus.urls.find_all(sorted(names))
         return np.unique(self._homes(known[known >= 0]))
 
-    def _with_homes(self, touched: _Touched, homes: set[int]) -> _Touched:
-        """Return the touched addresses, extended by canonical addresses of the links on touched pages."""
-        more = self._with_documents(homes)
-        names = sorted({*touched.names, *self._names_of(more)})
-        moved = np.union1d(touched.moved, np.array(sorted(more), np.int64))
-        return replace(touched, moved=moved, names=names)
-
     def _with_documents(self, moved: set[int]) -> set[int]:
         """Return addresses with all other pages of their composite documents."""
         page_url = np.asarray(self.corpus.pages.url)
@@ -257,24 +236,40 @@ class DeltaMaker:
 
     # -- its corpus -----------------------------------------------------------------------------------------------------
 
-    def _merge(self, attempt: int, touched: _Touched, most: int) -> Corpus:
-        """Return the corpus of all touched pages."""
-        pages = self._pages_at(touched.moved)
-        if len(pages) > most:
-            raise NotInDeltaError(f"it touches {len(pages):,} pages, and {most:,} are the most for a delta")
+    def _pages_to_copy(self, touched: _Touched) -> npt.NDArray[np.int64]:
+        """Return the touched pages of the base of which nothing new was read: they are copied as they are.
+
+        Where pages are removed, those that link to them lose these links, and are taken from parts like all others.
+        """
+        if len(touched.removed):
+            return np.zeros(0, np.int64)
+        decided = self.corpus.urls.find_all(sorted(touched.decided))
+        return self._pages_at(np.setdiff1d(touched.moved, decided))
+
+    def _merge(self, touched: _Touched, new: Corpus | None, copied: int, most: int) -> Corpus:
+        """Return the corpus of new pages, and of old ones that are not copied."""
+        names = touched.names if len(touched.removed) else sorted(touched.decided)
+        known = self.corpus.urls.find_all(names)
+        pages = self._pages_at(np.unique(known[known >= 0]))
+        if len(pages) + copied > most:
+            raise NotInDeltaError(f"it touches {len(pages) + copied:,} pages, and {most:,} are the most for a delta")
         page_url = np.asarray(self.corpus.pages.url)
         # A page without other names that claims to be another one was not believed.
         urls = page_url[pages]
         plain = list(self.corpus.urls.select(urls[~np.isin(urls, self.corpus.aliases()[1])]))
-        picked = pick_records(self.old, touched.names, plain, self.work / f"picked-{attempt}")
+        picked = pick_records(self.old, names, plain, self.work / "picked")
         if self.opt_outs:
-            picked = leave_out(picked, self.opt_outs, self._folder(f"picked-left-{attempt}"))
-        path = self.work / f"narrow-{attempt}.kin"
+            picked = leave_out(picked, self.opt_outs, self._folder("picked-left"))
+        narrow = new if new is not None and not picked else self._merge_parts([*picked, *self.parts], "narrow")
+        if len(narrow) + copied > most:
+            raise NotInDeltaError(f"it has {len(narrow) + copied:,} pages, and {most:,} are the most for a delta")
+        return narrow
+
+    def _merge_parts(self, parts: Sequence[Path], name: str) -> Corpus:
+        """Return the corpus of some parts, in a folder of this name."""
+        path = self.work / f"{name}.kin"
         with KinWriter(path, "pagekin update") as writer:
-            facts = merge_parts([*picked, *self.parts], writer, False, lambda _share: None)
-            if facts["pages"] > most:
-                raise NotInDeltaError(f"it has {facts['pages']:,} pages, and {most:,} are the most for a delta")
-            writer.commit(facts)
+            writer.commit(merge_parts(parts, writer, False, lambda _share: None))
         return Corpus(open_kin(path))
 
     def _compare_aliases(self, corpus: Corpus) -> None:
@@ -311,23 +306,25 @@ class DeltaMaker:
             if host != own and (rule == "none" or site_of(host) != site_of(own)):
                 raise NotInDeltaError(f"{host} is the first host of another site")
 
-    def _read_texts(self, narrow: Corpus, moved: Array, citing: npt.NDArray[np.int64]) -> VisitingTexts:
+    def _read_texts(
+        self, narrow: Corpus, copied: Array, moved: Array, citing: npt.NDArray[np.int64]
+    ) -> VisitingTexts:  # fmt: skip
         """Return what links on pages of the base that stay call pages of the delta."""
         own = self.corpus.urls.find_all(narrow.urls.select(np.asarray(narrow.pages.url)))
-        return read_visiting_texts(self.corpus, np.intersect1d(moved, own), citing)
+        urls = np.union1d(own, np.asarray(self.corpus.pages.url)[copied])
+        return read_visiting_texts(self.corpus, np.intersect1d(moved, urls), citing)
 
-    def _widen(self, narrow: Corpus, visits: Visits, called: VisitingTexts | None, writer: KinWriter) -> dict[str, Any]:
+    def _join(
+        self, narrow: Corpus, copied: npt.NDArray[np.int64], visits: Visits, called: VisitingTexts | None, writer: KinWriter
+    ) -> dict[str, Any]:  # fmt: skip
         """Write the corpus with all names that links of the base use; return the facts about it."""
-        known = self._learn_words(narrow, forms=False).hashes
-        strings = RaggedBytes(visits.strings, visits.string_offsets)
-        words = [strings.select(np.flatnonzero(~np.isin(visits.hashes, known)))]
+        words = [RaggedBytes(visits.strings, visits.string_offsets)]
         words += [RaggedBytes(*pack_strings(called.words))] if called else []
         addresses = [RaggedBytes(visits.targets, visits.target_offsets)]
         if self.strategy.links.scale:
             addresses.append(RaggedBytes(visits.citing, visits.citing_offsets))
-        facts = widen_corpus(narrow, RaggedBytes(*join_strings(addresses)), RaggedBytes(*join_strings(words)), writer)
-        for name in sorted(narrow.kin.arrays.keys() - writer.view({}).arrays.keys()):
-            writer.put(name, np.asarray(narrow.kin[name]))
+        more, spoken = (RaggedBytes(*join_strings(tables)) for tables in (addresses, words))
+        facts = join_corpora(narrow, self.corpus, copied, self._recorded, more, spoken, writer)
         shared = ("parser", "limits", "exclude", "content", "sources", "pagekin")
         return facts | {name: self.base.facts[name] for name in shared if name in self.base.facts}
 

@@ -16,6 +16,7 @@ from .choosing import (
 from .columns import CORPUS_ARRAYS, READABLE_TEXT, RECORD_ARRAYS, WORD_ARRAYS, HiddenColumns, PageColumns, page_count
 from .corpus import Corpus, Stream, has_delta_error, in_shards_error
 from .decoder import decode_starts, decode_stream, decode_words, runs_under
+from .joining import join_corpora
 from .journal import STAGES, code_digest, is_whole
 from .keeping import (
     Keeping,
@@ -193,6 +194,7 @@ __all__ = [
     "is_whole",
     "join_captures",
     "join_chosen",
+    "join_corpora",
     "keep_content",
     "keep_for_delta",
     "leave_out",

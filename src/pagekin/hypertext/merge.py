@@ -223,7 +223,7 @@ def write_corpus(
         "anchor.length": smallest_uint(whole["longest_anchor"]), "page.date": smallest_uint(latest),
     }  # fmt: skip
     targets = _write_pages(parts, word_ids, url_ids, kept, types, writer, lambda share: progress(0.35 + 0.5 * share))
-    hosts = _write_hosts(kept["url"], writer)
+    hosts = put_hosts(kept["url"], writer)
     _write_records(kept, parts.archives, writer)
     del word_ids, url_ids
     give_back_memory()
@@ -384,7 +384,7 @@ def _read_pieces(parts: Parts, rows: Array) -> list[Array]:
     return [np.frombuffer(b"".join(kind), dtype=np.uint8) for kind in zip(*pieces, strict=True)]
 
 
-def _write_hosts(page_urls: Array, writer: KinWriter) -> int:
+def put_hosts(page_urls: Array, writer: KinWriter) -> int:
     """Write the hosts of pages; return their number."""
     urls, places = np.unique(page_urls, return_inverse=True)
     strings = RaggedBytes.of(writer.view({}), "url")

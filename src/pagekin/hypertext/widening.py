@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from pagekin.hypertext.corpus import Corpus
 from pagekin.hypertext.merge import put_strings
@@ -40,13 +41,18 @@ def widen_corpus(
 
 def _put_in_order(strings: Iterable[bytes]) -> RaggedBytes:
     """Return a table of the different strings of some, in the order of their bytes."""
+    table = strings if isinstance(strings, RaggedBytes) else RaggedBytes(*pack_strings(list(strings)))
+    return number_strings(table)[0]
+
+
+def number_strings(table: RaggedBytes) -> tuple[RaggedBytes, npt.NDArray[np.int64]]:
+    """Return (the different strings of a table in the order of their bytes, the place of each of its strings among them)."""
     from pagekin.hypertext._kernels.strings import AHEAD, sort_strings
 
-    table = strings if isinstance(strings, RaggedBytes) else RaggedBytes(*pack_strings(list(strings)))
     order, places = np.empty(len(table), np.int64), np.empty(len(table), np.uint32)
     data = read_only(np.append(table.data, np.zeros(AHEAD, np.uint8)))
     count = sort_strings(data, np.array(table.offsets, np.int64), order, places)
-    return table.select(order[:count])
+    return table.select(order[:count]), places.astype(np.int64)
 
 
 def _put_terms(corpus: Corpus, words: RaggedBytes, writer: KinWriter) -> int:
