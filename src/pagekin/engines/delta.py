@@ -30,6 +30,8 @@ from pagekin.errors import PagekinError
 from pagekin.hypertext import (
     Corpus,
     OptOuts,
+    PartsForDelta,
+    divide_unchanged,
     host_of,
     join_corpora,
     leave_out,
@@ -40,6 +42,7 @@ from pagekin.hypertext import (
     put_hidden,
     recorded_names,
     site_of,
+    vanished_names,
 )
 from pagekin.labels import PagesOf, put_label_over_delta
 from pagekin.similarity import make_index
@@ -102,11 +105,23 @@ class _Touched:
 class DeltaMaker:
     """Makes the delta of a base from the base's parts and those read since."""
 
-    def __init__(self, base: Kin, old: Sequence[Path], new: Sequence[Path], opt_outs: OptOuts, work: Path) -> None:
-        self.base, self.old, self.new, self.opt_outs, self.work = base, list(old), list(new), opt_outs, work
+    def __init__(self, base: Kin, parts: PartsForDelta, opt_outs: OptOuts, work: Path) -> None:
+        self.base, self.old, self.new, self.opt_outs, self.work = base, parts.old, parts.new, opt_outs, work
         self.corpus, self.bags = Corpus(base), Bags(base)
+        self._vanished, lost = set[bytes](), set[bytes]()
+        if parts.replaced:
+            same, self.new = divide_unchanged(parts.new, self.corpus, work / "divided")
+            self.old = [*parts.old, *same]
+            self._vanished, lost = vanished_names(self.old, self.corpus)
+        self._lost = lost - recorded_names(self.new).changed if lost else lost
         self.strategy = strategy_of_index(base.facts["index"])
         self.reader = BaseReader(self.corpus, self.strategy)
+
+    @property
+    def has_changes(self) -> bool:
+        """Return whether a delta would differ from its base at all."""
+        marked = bool(self.opt_outs) and bool(self.opt_outs.mark(self.corpus.urls).any())
+        return bool(self.new or self._vanished or self._lost or marked)
 
     def make(self, writer: KinWriter, most: int, threads: int = 1) -> tuple[dict[str, Any], DeltaReport]:
         """Write a delta of at most this many pages with its own writer; return its facts or raise NotInDeltaError."""
@@ -172,13 +187,17 @@ class DeltaMaker:
 
     def _find_touched(self, new: Corpus | None) -> _Touched:
         """Return what new, changed and removed pages touch."""
+        if self._lost:
+            raise NotInDeltaError(
+                f"{min(self._lost).decode('utf-8', 'replace')} does not stand for another address any more"
+            )
         recorded = recorded_names(self.parts)
-        self._recorded = recorded.changed | recorded.seen_again
+        self._recorded = recorded.changed | recorded.seen_again | self._vanished
         self._leading = {name for name, _target in recorded.leads}
         for name, target in recorded.leads:
             if (number := self._home(name)) >= 0 and number != self._home(target):
                 raise NotInDeltaError(f"{name.decode('utf-8', 'replace')} leads to another address")
-        named = set(recorded.changed) | recorded.claimed | {target for _name, target in recorded.leads}
+        named = set(recorded.changed) | self._vanished | recorded.claimed | {target for _name, target in recorded.leads}
         named |= {name for name in recorded.seen_again if not self.corpus.pages_of(self._home(name))}
         linked = set[bytes]()
         if new is not None:

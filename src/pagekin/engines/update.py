@@ -36,8 +36,8 @@ from pagekin.hypertext import (
     keep_for_delta,
     no_note,
     open_corpora,
+    parts_for_delta,
     read_parts,
-    replaces_sources,
     require_keeping,
     without_known,
 )
@@ -115,7 +115,7 @@ def update_collection(
     """
     open_kin(path)  # a folder that is no collection is refused, not made
     with KinWriter(path, "pagekin update", memory) as writer:
-        kin, keeping = open_living(path)
+        kin, keeping = open_living(path, pages=False)
         before = open_corpora(path)
         units, again = without_known(plan_units(sources, dict(base_urls or {}), base_url), keeping)
         for name in again:
@@ -129,12 +129,14 @@ def update_collection(
             return report
         plan = replace(plan_of(kin, path, units, workers, memory), opt_outs=wanted, expire_before=expire_before)
         try:
-            _refuse_delta(plan, kin, keeping, "merge" if erase else way, erase)
+            _refuse_delta(plan, kin, "merge" if erase else way, erase)
             plan = replace(plan, read_already=True)
-            report.delta, report.pages, report.reason = _put_delta(writer, plan, kin, keeping, way, progress, note)
+            if made := _put_delta(writer, plan, kin, keeping, way, progress, note):
+                report.delta, report.pages, report.reason = made
             return report
         except NotInDeltaError as reason:
             writer.forget_kept()
+            require_keeping(path)
             report.reason = f"the collection was made anew, because {reason}"
         # Names of clusters, and words of the label, may come from pages of which nothing is to be left.
         follow = not (fresh or expire_before or to_erase)
@@ -145,8 +147,8 @@ def update_collection(
 
 def _put_delta(
     writer: KinWriter, plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, progress: Progress, note: Note
-) -> tuple[DeltaReport, PageChanges, str]:
-    """Write an update as a delta; return (the delta's report, the update's changes, why it is a delta).
+) -> tuple[DeltaReport, PageChanges, str] | None:
+    """Write an update as a delta; return (the delta's report, the update's changes, why it is a delta), None if nothing is new.
 
     Raise a NotInDeltaError if the collection is to be made anew.
     """
@@ -154,11 +156,11 @@ def _put_delta(
     units, parts = read_parts(writer, read, ReadReport({}), progress, note) if plan.units else ([], [])
     if plan.expire_before and (expired := expired_addresses([*keeping.parts, *parts], plan.expire_before)):
         raise NotInDeltaError(f"{len(expired):,} pages expire")
-    old = keeping.base_parts
-    new = [part for part in keeping.parts if part not in old]
     work = writer.work / "making"
     work.mkdir()
-    maker = DeltaMaker(kin, old, [*new, *parts], keeping.opt_outs | plan.opt_outs, work)
+    maker = DeltaMaker(kin, parts_for_delta(keeping, units, parts), keeping.opt_outs | plan.opt_outs, work)
+    if DELTA not in kin.facts and not maker.has_changes:
+        return None
     pages = int(kin.facts["pages"])
     most = sys.maxsize if way == "delta" else int(LARGEST_SHARE * pages)
     keep_for_delta(writer, units, parts, plan.opt_outs, keeping.recipe)
@@ -172,7 +174,7 @@ def _put_delta(
     return made, changes, f"the update was put into a delta, which has {made.pages:,} pages: {share}, and {why}"
 
 
-def _refuse_delta(plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, erase: bool) -> None:
+def _refuse_delta(plan: ReadPlan, kin: Kin, way: UpdateWay, erase: bool) -> None:
     """Raise a NotInDeltaError with the reason why an update needs a rebuild."""
     if way == "merge":
         raise NotInDeltaError("bytes of what is left out were to be erased" if erase else "this was asked for")
@@ -184,8 +186,6 @@ def _refuse_delta(plan: ReadPlan, kin: Kin, keeping: Keeping, way: UpdateWay, er
         raise NotInDeltaError("every capture is a page by itself")
     if "epoch" not in kin.facts["index"]:
         raise NotInDeltaError("an earlier Pagekin indexed it")
-    if replaces_sources(keeping, plan.units):
-        raise NotInDeltaError("a folder takes the place of what was read of it before")
     if way == "auto" and kin.facts["pages"] < FEWEST_PAGES:
         raise NotInDeltaError(f"it has fewer than {FEWEST_PAGES:,} pages, which takes little time")
 
@@ -205,10 +205,10 @@ def compact_collection(
         return _remake(writer, plan_of(kin, path, (), workers, memory), kin, keeping, progress, note)
 
 
-def open_living(path: Path) -> tuple[Kin, Keeping]:
-    """Return (a collection to rebuild, what it keeps); refuse one that cannot be rebuilt."""
+def open_living(path: Path, pages: bool = True) -> tuple[Kin, Keeping]:
+    """Return (a collection to rebuild, what it keeps); refuse one that cannot be rebuilt. For `pages` see `require_keeping`."""
     kin = open_kin(path)
-    keeping = require_keeping(path)
+    keeping = require_keeping(path, pages)
     if "index" not in kin.facts:
         raise KinError(f"{path} has no index yet. Make it with: pagekin index {path}")
     if kin.facts["index"].get("not_citing"):

@@ -20,12 +20,13 @@ from .joining import join_corpora
 from .journal import STAGES, code_digest, is_whole
 from .keeping import (
     Keeping,
+    PartsForDelta,
     PartsToMerge,
     keep_for_delta,
+    parts_for_delta,
     read_keeping,
     refuse_other_sources,
     refuse_to_lose,
-    replaces_sources,
     require_keeping,
     without_known,
 )
@@ -40,7 +41,14 @@ from .nearest import guess_url, nearest_urls, unknown_url_message
 from .opt_outs import NO_OPT_OUTS, OptOutError, OptOuts
 from .part import OBEYED
 from .part_records import Part, divide_part, read_part, sum_abouts, write_part
-from .picking import named_in_parts, page_addresses, pick_records, recorded_names
+from .picking import (
+    divide_unchanged,
+    named_in_parts,
+    page_addresses,
+    pick_records,
+    recorded_names,
+    vanished_names,
+)
 from .read import (
     PARSERS,
     DamagedInputError,
@@ -133,6 +141,7 @@ __all__ = [
     "PageColumns",
     "PageFlag",
     "Part",
+    "PartsForDelta",
     "PartsToMerge",
     "RangeSize",
     "Ranges",
@@ -180,6 +189,7 @@ __all__ = [
     "divide_captures",
     "divide_chosen",
     "divide_part",
+    "divide_unchanged",
     "expired_addresses",
     "find_regions",
     "find_starts",
@@ -218,6 +228,7 @@ __all__ = [
     "open_with_delta",
     "page_addresses",
     "page_count",
+    "parts_for_delta",
     "pick_records",
     "put_hidden",
     "read_keeping",
@@ -234,7 +245,6 @@ __all__ = [
     "refuse_to_lose",
     "remove_marked",
     "repeated_ends",
-    "replaces_sources",
     "require_keeping",
     "runs_under",
     "sample_addresses",
@@ -252,6 +262,7 @@ __all__ = [
     "to_utf8",
     "units_key",
     "unknown_url_message",
+    "vanished_names",
     "widen_corpus",
     "without_known",
     "write_part",

@@ -18,6 +18,8 @@ from pagekin.store import MANIFEST, KeptFolders, KinError, KinWriter, damaged_fi
 _ENDS = 1 << 20
 """Bytes at either end of a file by which it is known again."""
 _SHOWN_SOURCES = 5
+PAGES_OF_PART = "blobs"
+"""The file of a part that holds the pages themselves: most of its bytes."""
 _RENEWABLE = ("folder", "demo")
 """Kinds of sources that, read again, take the place of what was read of them before; archives add to it."""
 
@@ -105,15 +107,18 @@ def read_keeping(path: Path) -> Keeping:
     )  # fmt: skip
 
 
-def require_keeping(path: Path) -> Keeping:
-    """Return what a collection keeps, or raise a KinError that says why it cannot be rebuilt from that."""
+def require_keeping(path: Path, pages: bool = True) -> Keeping:
+    """Return what a collection keeps, or raise a KinError that says why it cannot be rebuilt from that.
+
+    Without `pages` only the tables of parts are checked, not the pages in them: whoever reads few of them checks these.
+    """
     keeping = read_keeping(path)
     if not keeping.updatable:
         raise KinError(f"{path} was not built with --updatable, so it cannot be updated. {renewal(path)}")
     if keeping.form != _part_form():
         raise KinError(f"{path} keeps parts from another version of Pagekin. {renewal(path)}")
     kept = _kept_folders_of(path)
-    for where, what in damaged_files(path, kept) if kept else ():
+    for where, what in damaged_files(path, kept, without="" if pages else PAGES_OF_PART) if kept else ():
         raise KinError(f"{path} cannot be updated: {where} {what}. {renewal(path)}")
     return keeping
 
@@ -228,20 +233,33 @@ def keep_parts(
 def keep_for_delta(
     writer: KinWriter, units: Sequence[Unit], parts: Sequence[Path], opt_outs: OptOuts, recipe: Mapping[str, Any]
 ) -> None:
-    """Keep newly read parts in the collection beside its earlier parts, which stay unchanged."""
+    """Keep newly read parts beside the earlier parts, which stay unchanged, without those of sources that were read again."""
     before = read_keeping(writer.path)
-    sources = (*before.sources, *describe_sources(units, True))
+    held, sources = _join_sources(before, describe_sources(units, True))
     base = before.base or tuple(part.name for part in before.parts)
     keeping = Keeping(
         True, (), sources, before.opt_outs | opt_outs, recipe, before.built, utc_now(), base=base, made=before.made
     )  # fmt: skip
-    writer.keep(keeping.about(), [*before.parts, *parts])
+    writer.keep(keeping.about(), [*held, *parts])
 
 
-def replaces_sources(keeping: Keeping, units: Sequence[Unit]) -> bool:
-    """Return whether some units replace sources that were read before."""
-    known = {source.key for source in keeping.sources}
-    return any(is_renewable(key) and key in known for key in map(source_key, units))
+class PartsForDelta(NamedTuple):
+    """The parts that a delta is made from."""
+
+    old: list[Path]
+    """Those of the base that still count."""
+    new: list[Path]
+    """Those read since the base was made, and still count."""
+    replaced: bool
+    """Whether parts of the base do not count any more, since a source took the place of itself."""
+
+
+def parts_for_delta(keeping: Keeping, units: Sequence[Unit], parts: Sequence[Path]) -> PartsForDelta:
+    """Return the parts for a delta, given what the collection keeps and what was read now."""
+    held, _sources = _join_sources(keeping, describe_sources(units, False))
+    old = [part for part in keeping.base_parts if part in held]
+    new = [part for part in held if part not in old]
+    return PartsForDelta(old, [*new, *parts], len(old) < len(keeping.base or keeping.parts))
 
 
 def _join_sources(keeping: Keeping, read: Sequence[KeptSource]) -> tuple[list[Path], tuple[KeptSource, ...]]:

@@ -97,11 +97,16 @@ def read_kept(path: Path, manifest: Mapping[str, Any]) -> KeptFolders | None:
 
 
 def damaged_files(
-    path: Path, kept: KeptFolders, progress: Callable[[int], None] = lambda _bytes: None
+    path: Path, kept: KeptFolders, progress: Callable[[int], None] = lambda _bytes: None, without: str = ""
 ) -> Iterator[tuple[str, str]]:
-    """Yield the files of kept folders that are not as they were written, and what is wrong with each."""
+    """Yield the files of kept folders that are not as they were written, and what is wrong with each.
+
+    Files with the name `without` are passed over.
+    """
     for folder, sums in kept.folders.items():
         for name, (size, checksum) in sums.items():
+            if name == without:
+                continue
             where = f"{KEPT}/{folder}/{name}"
             try:
                 if checksum_of(path / where, size, progress) != checksum:
