@@ -1,17 +1,29 @@
 """What an update costs against a build of everything: processor time of each, and what kept parts take on disk.
 
-    python benchmarks/update_cost.py SOURCE... [--share 0.01] [--no-clusters]
+    python benchmarks/update_cost.py SOURCE... [--share 0.01] [--no-clusters] [--way delta] [--serve]
 
 A share of the pages, chosen by their addresses, is left out of a build that keeps its parts, and then added by an update. A
 fresh build of all of them is measured beside it, in the same process and with warm kernels, and the files of both are compared.
+
+With --serve nothing is compared: a server is started on the collection, the update is made beside it, and the seconds are told
+from the commit until the server, which is asked twenty times a second, answers with a new page.
 """
 
 import argparse
+import contextlib
+import json
 import os
+import subprocess
+import sys
 import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from meter import processor_seconds
 from pagekin.bags import Strategy
@@ -26,9 +38,11 @@ from pagekin.engines import (
     update_collection,
 )
 from pagekin.hypertext import ReadPlan, read_keeping
+from pagekin.routers import free_port
 from pagekin.sources import Limits, Page, plan_units, read_unit
 
 _PARTS = 10_000
+_EVERY = 0.05
 
 
 def main() -> None:
@@ -39,6 +53,7 @@ def main() -> None:
     parser.add_argument("--no-clusters", action="store_true", help="make no clusters, names and labels")
     parser.add_argument("--way", choices=["merge", "auto", "delta"], default="auto", help="how the update is made")
     parser.add_argument("--questions", type=int, default=200, help="pages that are asked about to measure drift")
+    parser.add_argument("--serve", action="store_true", help="measure when a running server knows the new pages")
     options = parser.parse_args()
     clusters = None if options.no_clusters else ClusterSettings()
 
@@ -52,6 +67,10 @@ def main() -> None:
         old, new = divide(options.sources, folder, options.share)
         build([new], folder / "warm.kin", keep=True)
         living = folder / "living.kin"
+        if options.serve:
+            build([old], living, keep=True)
+            watch_server(living, new, lambda: update_collection(living, [str(new)], way=options.way))
+            return
         spent = {
             "build of the old pages, parts kept": measure(lambda: build([old], living, keep=True)),
             "update by the new pages": measure(lambda: update_collection(living, [str(new)], way=options.way)),
@@ -77,6 +96,60 @@ def main() -> None:
         f"{drift.same:,} of {drift.questions:,} pages, at worst {drift.worst:.0%}"
     )
     print(f"after compact, all files are {'the same' if same else 'NOT the same'} as those of the fresh build")
+
+
+def watch_server(living: Path, new: Path, update: Callable[[], object]) -> None:
+    """Print how long after the commit of an update a server answers with a new page."""
+    url, port = next(pages_of([str(new)])).url, free_port("127.0.0.1")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "pagekin", "serve", str(living), "--port", str(port)], stdout=subprocess.DEVNULL
+    )
+    known: dict[str, float] = {}
+    longest = 0.0
+
+    def ask(operation: str) -> dict[str, Any]:
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/{operation}",
+            json.dumps({"url": url}).encode(),
+            {"Content-Type": "application/json"},
+        )
+        with contextlib.suppress(urllib.error.URLError, ConnectionError), urllib.request.urlopen(request) as answer:
+            return dict(json.load(answer))
+        return {}
+
+    def watch() -> None:
+        nonlocal longest
+        while "captured" not in known and server.poll() is None:
+            began = time.time()
+            if ask("describe").get("page", {}).get("captured"):
+                known["captured"] = time.time()
+            longest = max(longest, time.time() - began)
+            time.sleep(_EVERY)
+        ask("related")
+        known["related"] = time.time()
+
+    try:
+        while server.poll() is None and not is_up(port):
+            time.sleep(_EVERY)
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        update()
+        committed = (living / "manifest.json").stat().st_mtime
+        watcher.join()
+    finally:
+        server.terminate()
+        server.wait()
+    print(f"the server described a new page {known['captured'] - committed:.1f} s after the commit")
+    print(f"and had told its related pages {known['related'] - committed:.1f} s after the commit")
+    print(f"the longest of all answers took {longest:.1f} s")
+
+
+def is_up(port: int) -> bool:
+    """Return whether a server answers at a port."""
+    address = f"http://127.0.0.1:{port}/health"
+    with contextlib.suppress(urllib.error.URLError, ConnectionError), urllib.request.urlopen(address):
+        return True
+    return False
 
 
 def divide(sources: list[str], folder: Path, share: float) -> tuple[Path, Path]:

@@ -284,7 +284,7 @@ class DeltaMaker:
             raise NotInDeltaError(f"it has {len(narrow) + copied:,} pages, and {most:,} are the most for a delta")
         return narrow
 
-    def _merge_parts(self, parts: Sequence[Path], name: str) -> Corpus:
+    def _merge_parts(self, parts: list[Path], name: str) -> Corpus:
         """Return the corpus of some parts, in a folder of this name."""
         path = self.work / f"{name}.kin"
         with KinWriter(path, "pagekin update") as writer:

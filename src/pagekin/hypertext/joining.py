@@ -118,8 +118,8 @@ def join_corpora(
     writer.put("record.archive", from_archive.astype(smallest_uint(len(archives[0]))))
     hosts = put_hosts(page_url[order], writer)
     counts = np.bincount(spoken, minlength=len(languages[0])).tolist()
-    return own.facts | {
-        "pages": len(order), "urls": numbers.count, "words": sum(len(side.tokens) for side in sides), "terms": terms,
+    return {
+        **own.facts, "pages": len(order), "urls": numbers.count, "words": sum(len(side.tokens) for side in sides), "terms": terms,
         "anchors": len(targets), "hosts": hosts, "aliases": numbers.aliases, "language_codes": languages[0],
         "links": invert_anchors(kept, links[order], page_url[order], numbers.count, writer),
         "html_bytes": sum(int(side.column("page.html_bytes").sum(dtype=np.int64)) for side in sides),

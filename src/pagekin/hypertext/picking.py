@@ -106,7 +106,7 @@ def divide_unchanged(parts: Sequence[Path], base: Corpus, folder: Path) -> tuple
     A base has a record if its page at that address is the same capture, or if the address stands for the same page there.
     """
     folder.mkdir()
-    same, others = [], []
+    same, others = list[Path](), list[Path]()
     for number, part in enumerate(parts):
         known = _mark_known(part, base)
         nowhere = np.zeros_like(known)
