@@ -304,7 +304,15 @@ def test_html_that_cannot_be_read_is_bad_input(demo: Path, tmp_path: Path) -> No
 
 
 def test_sites_of_a_page_from_outside_are_not_known(demo: Path) -> None:
-    refused(pagekin("related", demo, "--html", "-", "--other-sites", input=PAGE.decode()), 3, "outside the collection")
+    refused(pagekin("related", demo, "--html", "-", "--other-sites", input=PAGE.decode()), 3, "its address by --url")
+
+
+def test_a_page_from_outside_whose_address_is_told_has_a_site(demo: Path) -> None:
+    question = (demo, "--html", "-", "--url", "http://elements.example/new.html")
+    same, other = (answer(*question, way, input=PAGE.decode()) for way in ("--same-site", "--other-sites"))
+    assert hosts(same) == {"elements.example"}
+    assert hosts(other)
+    assert "elements.example" not in hosts(other)
 
 
 # -- pages that mean harm ------------------------------------------------------------------------------------------------

@@ -94,7 +94,9 @@ class QueryMaker:
         if not len(hashes):
             raise RelatedError("the page has no word that counts, so nothing can be related to it.")
         sketch = page_sketch(page.words, page.attributes, self._strategy)
-        query = self.of_bag(hashes, weights, origins, counts, sketch)
+        own = canonical_url(url) if url else None
+        sites = (site_of(host_of(own)),) if own else ()
+        query = self.of_bag(hashes, weights, origins, counts, sketch, sites=sites)
         if query is None:
             raise RelatedError(f"the page shares no word with the {len(self._documents):,} pages of {self._path}.")
         return query

@@ -303,7 +303,8 @@ class RelatedIndex:
             )
         if not query.documents:
             raise RelatedError(
-                "the site of a page outside the collection is not known; leave out --other-sites and --same-site."
+                "the site of a page outside the collection is not known; tell its address by --url, or leave out "
+                "--other-sites and --same-site."
             )
         own_sites = np.unique(self.documents.sites(np.array(query.documents)))
         return lambda documents: np.isin(self.documents.sites(documents), own_sites)
