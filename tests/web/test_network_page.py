@@ -1,6 +1,7 @@
 """The page of the network: who is there, how they are, and where a query goes."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from litestar.testing import TestClient
 from pagekin.collection import Answer, ReloadingCollection, Service, SkippedNode, TreeNode
 from pagekin.routers import Place, Router
 from pagekin.text import parse_query
-from pagekin.web.pages.network import MOST_NAMED, NAMED, NodeView, group_passed_over, may_hold, room_for
+from pagekin.web.pages.network import MOST_NAMED, NAMED, NetworkView, NodeView, group_passed_over, may_hold, room_for
+from pagekin.web.rendering import HEAVIEST, templates
 from tests.routers.webs import build_leaf, eager, free_ports, host_records, wait_for
 
 from .browser import NARROW, WIDE, Pages, Visitor, overflow
@@ -326,6 +328,28 @@ def test_a_name_is_whole_or_without_what_all_share_or_not_there() -> None:
     }
     assert list(made.values()) == ["countries.example", "countries.example", "countries", "countries", ""]
     assert room_for("水" * 9) > room_for("countries") < room_for("COUNTRIES")
+
+
+def test_reasons_stand_whole_on_the_page_of_a_network_of_hundreds() -> None:
+    def node(number: int, name: str, documents: int, width: float) -> NodeView:
+        return NodeView(
+            path=("root", name) if number else ("root",), url=f"http://{name}/", leaf=bool(number), level=int(not number),
+            up=True, went="asked", why=may_hold(parse_query("operating systems")), documents=documents,
+            x=number * 3.0, y=34.0 * bool(number), width=width, height=34.0,
+        )  # fmt: skip
+
+    nodes = [node(0, "root", 8_000, 1_100.0)]
+    nodes += [node(n, f"www.department-{n}.university.edu", 20, 1.5 if n % 3 else 12.0) for n in range(1, 351)]
+    view = NetworkView(
+        query="operating systems", nodes=tuple(nodes), total=351, sites=350, routers=1, down=0, left_out=0, levels=2,
+        width=1_100.0, height=68.0, asked=351,
+    )  # fmt: skip
+    context = {"name": "root", "leaf": False, "above": [], "path": "/network", "as_json": "", "asked": view.query}
+    page = templates().get_template("network.html").render({"view": view, **context})
+    assert len(page.encode()) <= HEAVIEST
+    assert page.count("it may hold “operating” and “systems” together") == 60
+    drawn = re.findall(r'<path class="node asked" d="([^"]*)"', page)
+    assert [path.count("M") for path in drawn] == [sum(node.width < 2 for node in nodes)], "narrow bars are one path"
 
 
 @pytest.mark.parametrize("path", ["network", "network?q=volcano+summit"])

@@ -27,6 +27,8 @@ NAMED, MOST_NAMED = 5, 60
 """Names of those passed over for one reason that stand in the open, and that are folded away."""
 _LONGEST = 200
 """Characters of an address that is led to."""
+_HAIR, _GAP = 2.0, 0.6
+"""The widest bar that nobody can point at, and what is left free between two, in units of the picture."""
 _WIDE, _ROW = 1100.0, 34.0
 _MARGIN, _SIGN = 13.0, 14.0
 """Room in a bar beside its name, and for what became of a query."""
@@ -99,6 +101,11 @@ class NodeView(QueryOutcome, frozen=True, kw_only=True):
         return round(self.height * {"skipped": 0.55, "not reached": 0.25}.get(self.state, 1.0), 1)
 
     @property
+    def hairline(self) -> bool:
+        """Return whether its bar is too narrow for anyone to point at."""
+        return self.width <= _HAIR
+
+    @property
     def legible(self) -> str:
         """Return as much of its name as fits its bar: all, the part that differs from its parent's, or nothing."""
         room = self.width - (_SIGN if self.went else 0.0)
@@ -169,6 +176,17 @@ class NetworkView(Struct, frozen=True, kw_only=True):
         chosen = [node for node in self.nodes if node.state in ("asked", "failed", "down")]
         chosen += sorted((node for node in self.nodes if node.state == "skipped"), key=lambda node: -node.documents)
         return self._in_order(chosen)
+
+    @property
+    def hairlines(self) -> dict[str, str]:
+        """Return the outlines of all hairlines of a state as one path: each by itself, large networks would be heavy pages."""
+        outlines: dict[str, str] = {}
+        for node in self.nodes:
+            if node.hairline:
+                width = round(max(node.width - _GAP, 0.4), 2)
+                outline = f"M{node.x:g} {node.y:g}h{width:g}v{node.tall:g}h-{width:g}z"
+                outlines[node.state] = outlines.get(node.state, "") + outline
+        return outlines
 
     def _in_order(self, nodes: Sequence[NodeView]) -> list[NodeView]:
         chosen = {node.path for node in nodes[:MOST_LISTED]}
