@@ -136,7 +136,7 @@ def test_sub_clusters_about_the_same_come_together() -> None:
     assert rows["text", "queues"] == (22, 11), "forms of one stem are one term, shown as the more frequent"
     assert ("text", "queue") not in rows
     names = {one.number: one.name for one in made.label.clusters}
-    assert set(names[homes["a"][1]].split(", ")) <= {"river", "rivers", "waters", "flood", "bank"}
+    assert set(names[homes["a"][1]].split(", ")) <= {"River", "Rivers", "Waters", "Flood", "Bank"}
     assert names[homes["b"][2]] == "b 2", "what was not merged keeps its name"
     urls = next(one.urls for one in made.label.clusters if one.number == homes["a"][2])
     assert set(urls) == {"http://a.example/2", "http://c.example/1"}
@@ -152,8 +152,18 @@ def test_merged_sub_clusters_are_named_by_what_many_of_their_pages_hold_and_few_
     home = made.homes["a"][1]
     assert home == made.homes["b"][1], "courses come together"
     label = next(one for one in made.label.clusters if one.number == home)
-    assert label.name == "exam, homework, grade"
+    assert label.name == "Exam, Homework, Grade"
     assert label.heaviest[:3] == ("exam", "homework", "grade")
+
+
+def test_words_of_the_names_of_sites_are_in_the_name_of_a_group_only_for_want_of_others() -> None:
+    courses = {"exam": 60, "example": 80, "a": 75}
+    children = {name: site(name, (100, courses), (100, {"river": 50})) for name in "ab"}
+    made = router_label("top", children, LabelBudget(clusters=2))
+    assert {one.name for one in made.label.clusters} == {"Exam", "River"}
+    bare = {name: site(name, (100, {"example": 60}), (100, {"river": 50})) for name in "ab"}
+    made = router_label("top", bare, LabelBudget(clusters=2))
+    assert {one.name for one in made.label.clusters} == {"Example", "River"}
 
 
 def test_a_routers_label_knows_every_word_that_its_children_know() -> None:

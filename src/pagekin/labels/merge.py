@@ -3,6 +3,7 @@
 Each sub-cluster of a child counts as one document with summed tf; complete link on their terms makes the router's own.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ import numpy.typing as npt
 
 from pagekin.bags import BagMatrix, bag_forms, preset_strategy
 from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, weigh_terms
+from pagekin.hypertext import host_of
 from pagekin.labels import fitting
 from pagekin.labels.build import merge_documents
 from pagekin.labels.membership import TermFilter
@@ -172,7 +174,7 @@ class _Router:
         documents = sorted((self.documents[one].part for one in part), key=lambda one: -one.num_docs)
         terms, tf, df, weights = self.rows.sum_rows(part)
         telling = self._telling(terms, df, weights, sum(one.num_docs for one in documents))
-        name = documents[0].name if len(documents) == 1 else ", ".join(telling[:_NAMED])
+        name = documents[0].name if len(documents) == 1 else _name_of_group(documents, telling)
         urls = tuple(fitting.in_turn(one.urls for one in documents if isinstance(one, SubCluster))[: fitting.SHOWN])
         heaviest = fitting.heaviest_terms(terms, tf, df, weights, most, self._shown.__getitem__)
         return fitting.Group(name, *_sums(documents), len(terms), heaviest, telling, urls, _filters(documents))
@@ -211,6 +213,15 @@ class _Router:
         return tuple(
             self._shown[word] for word in words[np.lexsort((words, -np.round(values, 9)))[: fitting.SHOWN]].tolist()
         )
+
+
+def _name_of_group(documents: Sequence[SubCluster | ContentLabel], telling: Sequence[str]) -> str:
+    """Name a group by its telling words, written as in the names of its parts; words of sites' names only for want of others."""
+    hosts = {host_of(url) for one in documents if isinstance(one, SubCluster) for url in one.urls}
+    of_sites = {word for host in hosts for word in re.split(r"[^\w]+", host.casefold())}
+    forms = {word.casefold(): word for one in reversed(documents) for word in re.findall(r"\w+", one.name)}
+    chosen = [word for word in telling if word.casefold() not in of_sites] or telling
+    return ", ".join(forms.get(word.casefold(), word[:1].upper() + word[1:]) for word in chosen[:_NAMED])
 
 
 def _most(place: Array, counts: Array, length: int) -> npt.NDArray[np.float64]:
