@@ -15,6 +15,7 @@ from pagekin.bags import (
     judge_links,
     keep,
     make_vocabulary,
+    presum_visits,
     reduce_visits,
     sum_frequencies,
     visits,
@@ -61,6 +62,22 @@ def test_a_popular_page_is_visited_by_as_many_links_as_it_has_texts(
     if not settings:
         citing = list(RaggedBytes(reduced.citing, reduced.citing_offsets))
         assert citing[:3] == [b"http://one.example/0", b"http://one.example/1", b"http://one.example/101"]
+
+
+@pytest.mark.parametrize(("settings", "links"), [("", 0), ("anchors.repeat=every", 0), ("links.scale=1", 1_000)])
+def test_the_links_to_a_popular_page_travel_as_one_partial_bag(
+    popular: Corpus, tmp_path: Path, settings: str, links: int
+) -> None:
+    strategy = choose_strategy(settings=["content.furniture=1", *settings.split()])
+    found = reduce_visits(visits_of(popular, HOME.encode(), tmp_path, f"content.furniture=1 {settings}"), strategy)
+    summed = presum_visits(found, strategy, np.zeros(0, np.uint64))
+    assert (len(summed.target), len(summed.words)) == (links, 0)
+    assert summed.citations.tolist() == [1_000]
+    assert len(summed.sums) == len(summed.hashes) == (9 if strategy.anchors.repeat == "once" else 1_003)
+    # The links of a host that has pages in other shards, too, may say what is said there.
+    cut = presum_visits(found, strategy, found.hosts[:1])
+    is_cut = (found.hosts[found.source] == found.hosts[0]) & (strategy.anchors.repeat == "once")
+    assert len(cut.words) == np.diff(found.word_offsets)[is_cut].sum()
 
 
 @pytest.mark.parametrize("seed", range(4))

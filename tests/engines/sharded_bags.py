@@ -88,6 +88,7 @@ class ShardedJob:
     def _judge(self) -> tuple[dict[int, bags.JudgedLinks], bags.EpochPart]:
         hosts = [bags.host_hashes(self._corpus(shard)) for shard in self.engine.shuffled(self.numbers)]
         names, counts = np.unique(np.concatenate(hosts), return_counts=True)
+        self.cut_hosts = names[counts > 1]
         captured, sums = self._ask_captured(), []
         while True:
 
@@ -137,6 +138,8 @@ class ShardedJob:
         return keep
 
     def _send_visits(self, kept: dict[int, KeptWords]) -> dict[int, bags.Visits]:
+        sums_up = [self.engine.rng.random() < 0.7 for _ in self.numbers]
+
         def emit(shard: int) -> Any:
             def visits(_attempt: Attempt) -> list[bags.Visits]:
                 corpus = self._corpus(shard)
@@ -146,6 +149,8 @@ class ShardedJob:
                 words, citing = bags.make_vocabulary(corpus, self.strategy), bags.citing_pages(corpus)
                 batches = bags.emit_visits(corpus, self.strategy, words, kept[shard], citing, is_target)
                 reduced = bags.reduce_visits(batches, self.strategy)
+                if sums_up[shard]:
+                    reduced = bags.presum_visits(reduced, self.strategy, self.cut_hosts)
                 return bags.divide_visits(reduced, self.bounds, self.strategy)
 
             return visits

@@ -80,7 +80,7 @@ from .strategy import (
     strategy_of_index,
 )
 from .tallies import Tally, divide_tally, select_tally, sum_tallies
-from .visits import Visits, divide_visits, emit_visits, reduce_visits
+from .visits import Visits, divide_visits, emit_visits, presum_visits, reduce_visits
 from .weighing import Presentation, weigh
 from .weights import nmdf_parameters
 from .words import (
@@ -197,6 +197,7 @@ __all__ = [
     "page_bag",
     "page_sketch",
     "preset_strategy",
+    "presum_visits",
     "put_epoch",
     "ranges_of",
     "read_assignments",

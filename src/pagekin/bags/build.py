@@ -21,7 +21,7 @@ from pagekin.bags.raw import Raw, temporary_array
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.visits import Visits
 from pagekin.bags.weighing import weigh
-from pagekin.bags.weights import distance_weights, lead_weights, title_weight, whole_units
+from pagekin.bags.weights import DYNAMIC_SIZE, lead_weights, near_weights, title_weight, whole_units
 from pagekin.bags.words import Vocabulary, link_hash, make_vocabulary, outlink_hash
 from pagekin.hypertext import Boundary, Corpus, DecodedPage
 from pagekin.store import (
@@ -39,7 +39,7 @@ from pagekin.store import (
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords, Rules
-    from pagekin.bags._kernels.merge import Scales, TermOrder
+    from pagekin.bags._kernels.merge import Merged, Scales, TermOrder
 
 _TOPICAL_ENDS = (Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END)
 WINDOW_ENDS: dict[str, tuple[Boundary, ...]] = {
@@ -50,8 +50,6 @@ WINDOW_ENDS: dict[str, tuple[Boundary, ...]] = {
 """What ends a window of each kind; headings and the ends of lists and tables are borders of paragraphs too."""
 NOT_ASKED = np.zeros(0, np.uint8)
 """In place of an array for links that repeat others: nobody wants to know."""
-DYNAMIC_SIZE = 32
-"""Syntactic and topical windows end here at the latest."""
 BATCH_WORDS = 1 << 21
 BATCH_WORK = 1 << 22
 _WORD_BYTES, _ENTRY_BYTES, _SPAN_BYTES = 32, 16, 64
@@ -236,16 +234,13 @@ def _scales(strategy: Strategy, limits: tuple[int, int, int], most_words: int) -
     """Return the weights of occurrences on pages of up to `most_words` kept words, and the numbering of terms."""
     from pagekin.bags._kernels.merge import Scales
 
-    near = whole_units(distance_weights(strategy) * strategy.anchors.scale)
-    if strategy.window.kind != "basic":
-        near = near[: DYNAMIC_SIZE + 1]
     lead = lead_weights(strategy, most_words)
     return Scales(
         content=whole_units(lead * strategy.content.scale),
         title=int(whole_units(title_weight(strategy))),
         link=int(whole_units(strategy.links.scale)),
         outlink=whole_units(lead * strategy.outlinks.scale),
-        near=near if strategy.anchors.scale else near[:0],
+        near=near_weights(strategy),
         once=strategy.anchors.repeat == "once",
         within_site=bool(strategy.anchors.within_site),
         words_end=limits[0],
@@ -266,6 +261,29 @@ def _most_entries(links: Inlinks, memory: MemoryBudget) -> npt.NDArray[np.int64]
         sums = np.cumsum(np.append(0, spans[:, 3] - spans[:, 0] + 1))
         most[first:last] += np.diff(sums[offsets])
     return most
+
+
+def _add_sums(
+    merged: "Merged", urls: npt.NDArray[np.int64], terms: npt.NDArray[np.uint32], sums: npt.NDArray[np.int64], order: "TermOrder"
+) -> "Merged":  # fmt: skip
+    """Add what windows weigh that were summed up elsewhere, by URL and term, to the bags of a batch. Cost: a sort."""
+    from pagekin.bags._kernels.merge import FROM_ANCHORS
+
+    if not len(urls):
+        return merged
+    own, count = np.repeat(np.arange(len(merged.sizes)), merged.sizes), len(urls)
+    url, term = np.append(own, urls), np.append(merged.terms, terms)
+    place = np.lexsort((order.rank[term], url))
+    url, term = url[place], term[place]
+    first = np.flatnonzero(np.append(True, (np.diff(url) != 0) | (term[1:] != term[:-1])))
+    origins = np.append(merged.origins, np.full(count, FROM_ANCHORS, np.uint8))[place]
+    return merged._replace(
+        terms=term[first],
+        sums=np.add.reduceat(np.append(merged.sums, sums)[place], first),
+        origins=np.bitwise_or.reduceat(origins, first),
+        counts=np.maximum.reduceat(np.append(merged.counts, np.zeros(count, np.uint8))[place], first),
+        sizes=np.bincount(url[first], minlength=len(merged.sizes)),
+    )
 
 
 def merge(
@@ -329,11 +347,13 @@ def merge(
         room_to_work = scratch.pop()
         n = merge_bags(links, web, inlinks.kept, scales, order, room_to_work, out)
         scratch.append(room_to_work)
-        return out._replace(terms=out.terms[:n], sums=out.sums[:n], origins=out.origins[:n], counts=out.counts[:n])
+        merged = out._replace(terms=out.terms[:n], sums=out.sums[:n], origins=out.origins[:n], counts=out.counts[:n])
+        return _add_sums(merged, *inlinks.sums_to(first, last), order)
 
     df, own_df = np.zeros(terms, dtype=np.int64), np.zeros(terms, dtype=np.int64)
     sizes, citations = np.zeros(len(corpus.urls), np.int64), np.zeros(len(corpus.urls), np.uint32)
     mine = range(len(corpus.urls)) if own is None else own
+    most_entries = most_entries + np.diff(inlinks.sum_offsets)
     work = np.cumsum(np.append(0, most_entries[mine.start : mine.stop] + 8))
     ranges = batch_ranges(work, memory.items(BATCH_WORK, _ENTRY_BYTES))
     parts = ((mine.start + first, mine.start + last) for first, last in ranges)

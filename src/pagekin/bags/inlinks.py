@@ -45,6 +45,12 @@ class Inlinks:
     """(URLs): pages that cite each address, besides those whose links are here."""
     visitors: list[bytes]
     """The addresses of the visiting pages."""
+    sum_offsets: npt.NDArray[np.int64]
+    """(URLs + 1): where what visiting windows add to the bag of each address begins."""
+    sum_terms: npt.NDArray[np.uint32]
+    """The words that these add."""
+    sums: npt.NDArray[np.int64]
+    """What they weigh together, in units."""
     wanted: npt.NDArray[np.bool_] | None = None
     """(URLs): those to which there are links at all; None for all."""
 
@@ -53,6 +59,14 @@ class Inlinks:
         """Return the number of links to each address."""
         counts = np.diff(self.own) + np.diff(self.visiting)
         return counts if self.wanted is None else np.where(self.wanted, counts, 0)
+
+    def sums_to(
+        self, first: int, last: int
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
+        """Return (addresses, counted from `first`; words; sums) of what visiting windows add to the bags of some addresses."""
+        offsets = self.sum_offsets[first : last + 1]
+        part = slice(int(offsets[0]), int(offsets[-1]))
+        return np.repeat(np.arange(last - first), np.diff(offsets)), self.sum_terms[part], self.sums[part]
 
     def to(self, first: int, last: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return (offsets, anchors) of the links to the addresses `first` to `last`, each in the order of citing pages."""
@@ -85,7 +99,8 @@ def gather_inlinks(
         web.url_page[~wanted] = -1
     nothing = np.zeros(len(corpus.urls), np.int64)
     if visits is None or not len(visits.citations):
-        return Inlinks(corpus, web, kept, own, np.append(0, nothing), np.arange(len(corpus)), nothing, [], wanted)
+        none, no_sums = np.append(0, nothing), (np.append(0, nothing), np.zeros(0, np.uint32), nothing[:0])
+        return Inlinks(corpus, web, kept, own, none, np.arange(len(corpus)), nothing, [], *no_sums, wanted)
     targets = _numbers(corpus, RaggedBytes(visits.targets, visits.target_offsets))
     visitors = list(RaggedBytes(visits.citing, visits.citing_offsets))
     more = nothing.copy()
@@ -105,8 +120,11 @@ def gather_inlinks(
     )
     standing = _order_pages(corpus, visitors)
     visiting = np.cumsum(np.append(0, links))
-    every = _append_windows(kept, visits, _find_words(words, visits), room.folder)
-    return Inlinks(corpus, web, every, own, visiting, standing, more, visitors, wanted)
+    numbers = _find_words(words, visits)
+    every = _append_windows(kept, visits, numbers, room.folder)
+    summed = np.bincount(targets[visits.sum_target], minlength=len(nothing))
+    sums = np.cumsum(np.append(0, summed)), numbers[visits.sum_word].astype(np.uint32), visits.sums
+    return Inlinks(corpus, web, every, own, visiting, standing, more, visitors, *sums, wanted)
 
 
 def _web(corpus: Corpus, strategy: Strategy, citing: Array, room: Workspace) -> "Web":

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from pagekin.bags.furniture import host_hashes
 from pagekin.bags.links import anchor_pages
 from pagekin.bags.strategy import Strategy
+from pagekin.bags.weights import near_weights
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus, sites_of_urls
 from pagekin.store import Array, RaggedBytes, batch_ranges, pack_strings, row_entries, union_strings
@@ -60,6 +61,12 @@ class Visits(NamedTuple):
     """The words of the windows, one link after another: places among the hashes."""
     word_offsets: npt.NDArray[np.int64]
     """(links + 1): where the words of each link begin."""
+    sum_target: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
+    """(sums): places among the targets, rising. Sums are what windows that are not here add to the bags of targets …"""
+    sum_word: npt.NDArray[np.uint32] = np.zeros(0, np.uint32)
+    """(sums): … for a word, by its place among the hashes, rising for each target: …"""
+    sums: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+    """(sums): … the weights of its occurrences together, as multiples of 2^-24."""
 
 
 def emit_visits(
@@ -285,22 +292,83 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     order = np.lexsort((place, source, target))
     order = order[_mark_needed(target[order], source[order], key[order], strategy)]
     hashes, strings, numbers = _union_words(every)
+    sum_target, sum_word, sums = _join_sums(every, to, numbers.of_sums, len(hashes))
     starts = np.cumsum([0, *(len(part.words) for part in every)])
     word_offsets = _concatenate(
         [part.word_offsets[:-1] + start for part, start in zip(every, starts, strict=False)] + [starts[-1:]]
     )
     sizes = np.diff(word_offsets)[order]
-    words = numbers[row_entries(word_offsets, order)]
+    words = numbers.of_words[row_entries(word_offsets, order)]
     spans = _concatenate([part.spans for part in every]).astype(np.int32).reshape(-1, 4)
     cited, in_use = np.unique(source[order], return_inverse=True)
-    said, around = np.unique(words, return_inverse=True)
+    said, used = np.unique(np.append(words, sum_word), return_inverse=True)
+    around, in_sums = np.split(used.astype(np.uint32), [len(words)])
     return Visits(
         targets.data, targets.offsets, citations,
         *_strings(sources, cited), hosts[cited],
         hashes[said], *pack_strings([strings[number] for number in said.tolist()]),
         target[order].astype(np.uint32), in_use.astype(np.uint32), place[order].astype(np.uint32), key[order],
-        spans[order].reshape(-1), around.astype(np.uint32), np.cumsum(np.append(0, sizes)),
+        spans[order].reshape(-1), around, np.cumsum(np.append(0, sizes)), sum_target, in_sums, sums,
     )  # fmt: skip
+
+
+def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array) -> Visits:
+    """Return visits with the windows of most links summed up to partial bags: one for each target, however many links it has.
+
+    Links of one host with the same words count once, so those of hosts that have pages in other shards, too, stay as they are:
+    only the target's shard knows all of them. Where citing pages are terms, the first link of each page stays without its window.
+    """
+    near, spans = near_weights(strategy), visits.spans.reshape(-1, 4).astype(np.int64)
+    may = (visits.key != 0) & bool(len(near))
+    said = np.zeros(len(may), np.bool_)
+    if strategy.anchors.repeat == "once":
+        may &= ~np.isin(visits.hosts, cut_hosts)[visits.source]
+        said = _mark_again(visits.target, visits.key)
+    links, sizes = np.flatnonzero(may & ~said), np.diff(visits.word_offsets)
+    entries = row_entries(visits.word_offsets, links)
+    link = np.repeat(links, sizes[links])
+    place, start, end = entries - visits.word_offsets[link], spans[link, 1], spans[link, 2]
+    weights = near[np.where(place < start, start - place, np.where(place < end, 0, place - end + 1))]
+    counts = weights > 0
+    added = _add_up(
+        np.append(visits.sum_target, visits.target[link[counts]]),
+        np.append(visits.sum_word, visits.words[entries[counts]]),
+        np.append(visits.sums, weights[counts]),
+        len(visits.hashes),
+    )
+    sizes[may] = 0
+    spans[may] = 0
+    return reduce_visits(
+        [
+            visits._replace(
+                key=np.where(may, np.uint64(0), visits.key),
+                spans=spans.astype(np.int32).reshape(-1),
+                words=visits.words[~np.repeat(may, np.diff(visits.word_offsets))],
+                word_offsets=np.append(0, np.cumsum(sizes)),
+                sum_target=added[0],
+                sum_word=added[1],
+                sums=added[2],
+            )
+        ],
+        strategy,
+    )
+
+
+def _add_up(target: Array, word: Array, sums: Array, words: int) -> tuple[Array, Array, Array]:
+    """Return (targets, words, sums) of pairs of a target and one of so many words, each pair once, in order."""
+    pairs, place = np.unique(target.astype(np.int64) * max(words, 1) + word, return_inverse=True)
+    together = np.zeros(len(pairs), np.int64)
+    np.add.at(together, place, sums)
+    targets, among = np.divmod(pairs, max(words, 1))
+    return targets.astype(np.uint32), among.astype(np.uint32), together
+
+
+def _join_sums(
+    every: Sequence[Visits], targets: Sequence[Array], words: Array, count: int
+) -> tuple[Array, Array, Array]:
+    """Return the sums of several parts together, given the places of each part's targets and of all sums' words."""
+    target = _concatenate([places[part.sum_target] for part, places in zip(every, targets, strict=True)])
+    return _add_up(target, words, _concatenate([part.sums for part in every]), count)
 
 
 def _concatenate(arrays: Sequence[Array]) -> Array:
@@ -311,10 +379,7 @@ def _mark_needed(target: Array, source: Array, key: Array, strategy: Strategy) -
     """Mark the links that a strategy needs; they are sorted by target, citing address and place."""
     needed: npt.NDArray[np.bool_] = (key != 0) & bool(strategy.anchors.scale)
     if strategy.anchors.repeat == "once":
-        order = np.lexsort((key, target))  # stable: of equal links the first stays first
-        again = np.zeros(len(order), np.bool_)
-        again[order[1:]] = (key[order[1:]] == key[order[:-1]]) & (target[order[1:]] == target[order[:-1]])
-        needed &= ~again
+        needed &= ~_mark_again(target, key)
     if strategy.links.scale:
         is_first = np.ones(len(target), np.bool_)
         is_first[1:] = (target[1:] != target[:-1]) | (source[1:] != source[:-1])
@@ -322,7 +387,22 @@ def _mark_needed(target: Array, source: Array, key: Array, strategy: Strategy) -
     return needed
 
 
-def _union_words(every: Sequence[Visits]) -> tuple[npt.NDArray[np.uint64], list[bytes], npt.NDArray[np.int64]]:
+def _mark_again(target: Array, key: Array) -> npt.NDArray[np.bool_]:
+    """Mark links to the same target with the same key as a link before them."""
+    order = np.lexsort((key, target))  # stable: of equal links the first stays first
+    again = np.zeros(len(order), np.bool_)
+    again[order[1:]] = (key[order[1:]] == key[order[:-1]]) & (target[order[1:]] == target[order[:-1]])
+    return again
+
+
+class _WordPlaces(NamedTuple):
+    """The places of words among those of several parts."""
+
+    of_words: npt.NDArray[np.int64]
+    of_sums: npt.NDArray[np.int64]
+
+
+def _union_words(every: Sequence[Visits]) -> tuple[npt.NDArray[np.uint64], list[bytes], _WordPlaces]:
     """Return (the sorted hashes of all words; the least word of each; the places of each part's words among them)."""
     hashes, places = np.unique(_concatenate([part.hashes for part in every]).astype(np.uint64), return_inverse=True)
     names = [name for part in every for name in RaggedBytes(part.strings, part.string_offsets)]
@@ -331,7 +411,8 @@ def _union_words(every: Sequence[Visits]) -> tuple[npt.NDArray[np.uint64], list[
         strings[place] = min(strings[place] or name, name)
     starts = np.cumsum([0, *(len(part.hashes) for part in every)])
     numbers = [places[start + part.words] for part, start in zip(every, starts, strict=False)]
-    return hashes, strings, _concatenate(numbers).astype(np.int64)
+    in_sums = [places[start + part.sum_word] for part, start in zip(every, starts, strict=False)]
+    return hashes, strings, _WordPlaces(*(_concatenate(some).astype(np.int64) for some in (numbers, in_sums)))
 
 
 def divide_visits(visits: Visits, first_addresses: Sequence[bytes], strategy: Strategy) -> list[Visits]:
@@ -346,6 +427,7 @@ def _select(visits: Visits, low: int, high: int) -> Visits:
     links = slice(*np.searchsorted(visits.target, [low, high]).tolist())
     begin, end = visits.target_offsets[[low, high]].tolist()
     words = slice(int(visits.word_offsets[links.start]), int(visits.word_offsets[links.stop]))
+    sums = slice(*np.searchsorted(visits.sum_target, [low, high]).tolist())
     return visits._replace(
         targets=visits.targets[begin:end],
         target_offsets=visits.target_offsets[low : high + 1] - begin,
@@ -357,4 +439,7 @@ def _select(visits: Visits, low: int, high: int) -> Visits:
         spans=visits.spans[4 * links.start : 4 * links.stop],
         words=visits.words[words],
         word_offsets=visits.word_offsets[links.start : links.stop + 1] - words.start,
+        sum_target=(visits.sum_target[sums].astype(np.int64) - low).astype(np.uint32),
+        sum_word=visits.sum_word[sums],
+        sums=visits.sums[sums],
     )

@@ -11,6 +11,8 @@ from pagekin.bags.strategy import Strategy
 from pagekin.store import Array
 
 _VANISHED = 1e-30
+DYNAMIC_SIZE = 32
+"""Syntactic and topical windows end here at the latest."""
 UNIT = 2.0**-24
 """What occurrences weigh is a multiple of this, so that a bag adds them up in integers: the sum is the same in any order."""
 
@@ -27,6 +29,14 @@ def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
     if strategy.weight.distance == "none":
         return np.ones_like(distance)
     return np.maximum(0.0, log2(32.0 / (1.0 + distance)))
+
+
+def near_weights(strategy: Strategy) -> npt.NDArray[np.int64]:
+    """Return what window words count by distance from the link, in units; nothing if windows do not count."""
+    near = whole_units(distance_weights(strategy) * strategy.anchors.scale)
+    if strategy.window.kind != "basic":
+        near = near[: DYNAMIC_SIZE + 1]
+    return near if strategy.anchors.scale else near[:0]
 
 
 def title_weight(strategy: Strategy) -> float:

@@ -281,11 +281,12 @@ def keep(task: Task) -> dict[str, Any]:
     is_target = np.ones(len(corpus.urls), np.bool_)
     is_target[own.start : own.stop] = False
     batches = bags.emit_visits(corpus, strategy, words, kept, bags.citing_pages(corpus), is_target)
-    visits = bags.reduce_visits(batches, strategy)
+    cut_hosts = np.concatenate([part.hashes for part in task.receive("answer", "cut_hosts", Hashes)])
+    visits = bags.presum_visits(bags.reduce_visits(batches, strategy), strategy, cut_hosts)
     task.send("visits", bags.divide_visits(visits, task.bounds, strategy))
     task.send("words", bags.divide_words(bags.count_words(corpus, words), shards))
     task.send("epoch", [bags.epoch_part(corpus, *judged[1:])])
-    return {"windows": windows.tolist(), "visits": len(visits.target)}
+    return {"windows": windows.tolist(), "visits": len(visits.target), "sums": len(visits.sums)}
 
 
 def make_bags(task: Task) -> dict[str, Any]:
