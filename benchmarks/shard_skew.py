@@ -8,18 +8,21 @@ bytes are those that a task receives from others and sends to them.
 """
 
 import argparse
+import contextlib
 import json
 import statistics
 import sys
 from collections.abc import Callable, Iterable
+from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
 from pagekin.bags import Strategy
 from pagekin.engines import BuildRecipe
-from pagekin.engines.shard_plan import read_here, run_stages, run_task
+from pagekin.engines.shard_plan import note_parts, run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
-from pagekin.hypertext import ReadPlan
+from pagekin.hypertext import ReadPlan, read_units
+from pagekin.sources import plan_units
 from web_generator import MadeWeb, WebFigures
 
 
@@ -49,6 +52,11 @@ class MeteredRunner:
         return lambda: done
 
 
+def read_one(plan: ReadPlan, archive: Path, folder: Path) -> list[Path]:
+    """Read an archive into parts."""
+    return [part for part, _items in read_units(plan, plan_units([str(archive)], {}), folder).parts]
+
+
 def main() -> None:
     """Make a web, build it by shards, and print the largest and the median task of each stage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -58,12 +66,20 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, required=True)
     chosen = parser.parse_args()
     chosen.folder.mkdir(parents=True, exist_ok=True)
-    archive, out = chosen.folder / "web.warc", chosen.folder / "made.kin"
+    out, archives = (
+        chosen.folder / "made.kin",
+        [chosen.folder / f"web-{number}.warc" for number in range(2 * chosen.shards)],
+    )
     figures = WebFigures() if chosen.even else WebFigures(largest_host=0.5, hub=0.1)
-    with archive.open("wb") as file:
-        file.writelines(MadeWeb(3 * chosen.pages, figures).records())
+    with contextlib.ExitStack() as files:
+        writers = cycle([files.enter_context(archive.open("wb")) for archive in archives])
+        for writer, record in zip(writers, MadeWeb(3 * chosen.pages, figures).records(), strict=False):
+            writer.write(record)
     work = ShardWork(BuildRecipe(Strategy(), None, text=True), chosen.shards, str(out), str(chosen.folder / "stages"))
-    read_here(work, ReadPlan([str(archive)], out), chosen.folder)
+    # A large archive gives a part for each unit; these are too small for that, and are read one by one.
+    plan = ReadPlan([], out)
+    parts = [read_one(plan, archive, chosen.folder) for archive in archives]
+    note_parts(work, plan, list(map(str, archives)), list(map(str, chain.from_iterable(parts))), len(archives))
     runner = MeteredRunner(work)
     facts = json.loads(run_stages(work, runner))["facts"]
     print(f"{facts['pages']:,} pages, {facts['anchors']:,} links, {chosen.shards} shards")

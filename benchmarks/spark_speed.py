@@ -3,7 +3,7 @@
     python benchmarks/spark_speed.py [--pages 10000 40000] [--shards 4] --folder FOLDER
 
 The cluster has two workers of one core each. The local engine has two processes. Each build has a driver of its own, whose
-memory is measured: that of Python, and that of Java.
+memory is measured: that of Python, and that of Java. Stages after reading are compared by the processor's time of their tasks.
 """
 
 import argparse
@@ -13,6 +13,7 @@ import resource
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ from tests.engines.spark_cluster import SETTINGS, SparkCluster
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import BuildRecipe, BuildReport, ClusterPlan, build_here, build_on_spark
+from pagekin.engines import BuildRecipe, BuildReport, ClusterPlan, build_here, build_on_spark, local_shards
+from pagekin.engines.shard_plan import CORPUS_STAGES
 from pagekin.hypertext import ReadPlan
 from web_generator import MadeWeb, WebFigures
 
@@ -31,6 +33,32 @@ from web_generator import MadeWeb, WebFigures
 def folder_bytes(folder: Path) -> int:
     """Bytes of all files below a folder."""
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def meter_local_stages() -> dict[str, float]:
+    """Note the processor's seconds of each stage of the local engine from now on."""
+    seconds: dict[str, float] = {}
+
+    def metered(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*given: Any, **named: Any) -> Any:
+            started = time.process_time()
+            done = function(*given, **named)
+            stage = name or str(given[1]).partition(".")[0].replace("_", " ")
+            seconds[stage] = seconds.get(stage, 0.0) + time.process_time() - started
+            return done
+
+        return run
+
+    local_shards.run_task = metered("", local_shards.run_task)
+    local_shards.merge_in_shards = metered("corpora", local_shards.merge_in_shards)
+    local_shards.merge_sample = metered("whole", local_shards.merge_sample)
+    return seconds
+
+
+def join_corpus_stages(seconds: dict[str, float]) -> dict[str, float]:
+    """Add up the stages of a cluster that the local engine makes as one."""
+    joined = {"corpora": sum(seconds.get(stage, 0.0) for stage in CORPUS_STAGES)}
+    return {**joined, **{stage: time for stage, time in seconds.items() if stage not in CORPUS_STAGES}}
 
 
 def build(archive: Path, out: Path, shards: int, master: str) -> dict[str, Any]:
@@ -44,6 +72,7 @@ def build(archive: Path, out: Path, shards: int, master: str) -> dict[str, Any]:
             parts = folder_bytes(out / ".resume" / "parts")
 
     report: BuildReport
+    local_seconds = meter_local_stages()
     if master:
         from pyspark.sql import SparkSession
 
@@ -63,6 +92,7 @@ def build(archive: Path, out: Path, shards: int, master: str) -> dict[str, Any]:
     assert report.read is not None
     return {
         "pages": report.facts["pages"], "seconds": time.perf_counter() - started, "reading": report.read.reading,
+        "stages": join_corpus_stages(report.seconds) if master else local_seconds,
         "parts": parts, "python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "java_mb": heap / 1024,
     }  # fmt: skip
 
@@ -86,6 +116,7 @@ def main() -> None:
             archive = chosen.folder / f"web-{pages}.warc"
             with archive.open("wb") as file:
                 file.writelines(MadeWeb(3 * pages, WebFigures()).records())
+            stages = []
             for engine, master in (("local", ""), ("spark", cluster.master)):
                 out = chosen.folder / f"{engine}-{pages}.kin"
                 command = [sys.executable, __file__, "--folder", str(chosen.folder), "--shards", str(chosen.shards)]
@@ -94,12 +125,17 @@ def main() -> None:
                     env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
                 )  # fmt: skip
                 took = json.loads(done.stdout.splitlines()[-1])
+                stages.append(took["stages"])
                 print(
                     f"{engine:<8}{took['pages']:>7,}{took['seconds']:>9.1f}{took['reading']:>11.1f}"
                     f"{took['parts'] / took['pages']:>21,.0f}{took['python_mb']:>19,.0f}{took['java_mb']:>9,.0f}"
                 )
             made = [files_of(chosen.folder / f"{engine}-{pages}.kin") for engine in ("local", "spark")]
             print("the same bytes" if made[0] == made[1] else "OTHER BYTES")
+            here, there = stages
+            for stage in [*here, "all"]:
+                times = [sum(some.values()) if stage == "all" else some.get(stage, 0.0) for some in (here, there)]
+                print(f"  {stage:<16}{times[0]:>8.2f} s here{times[1]:>8.2f} s on Spark", flush=True)
 
 
 if __name__ == "__main__":
