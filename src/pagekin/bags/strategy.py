@@ -262,8 +262,8 @@ def preset_strategy(name: str) -> Strategy:
         raise StrategyError(f"there is no preset '{name}'. Presets are {', '.join(PRESETS)}") from None
 
 
-def strategy_from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -> Strategy:
-    """Make a strategy from nested plain values; settings that they lack are as in `base`, or the defaults."""
+def strategy_from_dict(plain: Mapping[str, Any]) -> Strategy:
+    """Make a strategy from nested plain values; settings that they lack are as in their preset, or the defaults."""
     flat: dict[str, Any] = {}
     tables = {table for _name, table, _item in list_settings(Strategy) if table}
     for name, value in plain.items():
@@ -273,7 +273,7 @@ def strategy_from_dict(plain: Mapping[str, Any], base: Strategy | None = None) -
             flat |= {f"{name}.{key}": item for key, item in value.items()}
         elif name != "preset":
             flat[name] = value
-    start = base or (preset_strategy(str(plain["preset"])) if "preset" in plain else Strategy(name="unnamed"))
+    start = preset_strategy(str(plain["preset"])) if "preset" in plain else Strategy(name="unnamed")
     return start.with_settings(flat)
 
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, TypeVar
 from pagekin.collection.messages import Match
 from pagekin.collection.queries import parse_query, relaxed_query
 from pagekin.hypertext import Corpus
-from pagekin.store import Array
 from pagekin.text import NearWords, Query, describe_match, form_of, read_question
 
 if TYPE_CHECKING:
@@ -85,14 +84,10 @@ def ask_best(
     return hits, query, describe_match(question, whole, total_of(hits), spellings)
 
 
-def effective_query(
-    collection: "Collection", text: str, match: Match = "best", keep: Array | None = None
-) -> tuple[Query, str]:
+def effective_query(collection: "Collection", text: str) -> tuple[Query, str]:
     """Return (the query that documents must match, a note): all words, or some of them if few documents match all."""
-    if match != "best":
-        return parse_query(text, match), ""
     best = ask_best(
-        collection.whole.words, text, match,
-        lambda query: collection.text.search(query, 0, keep=keep, documents=collection.documents), lambda hits: hits.total,
+        collection.whole.words, text, "best",
+        lambda query: collection.text.search(query, 0, documents=collection.documents), lambda hits: hits.total,
     )  # fmt: skip
     return best[1:]

@@ -114,13 +114,12 @@ class ClassBootstrap:
         )
 
 
-def interval(resampled: Array, level: float = 0.95) -> tuple[float, float]:
-    """Return the percentile interval of resampled values; (nan, nan) if there are none."""
+def interval(resampled: Array) -> tuple[float, float]:
+    """Return the 95 % percentile interval of resampled values; (nan, nan) if there are none."""
     held = resampled[np.isfinite(resampled)]
     if not len(held):
         return float("nan"), float("nan")
-    edge = (1 - level) / 2
-    low, high = np.quantile(held, [edge, 1 - edge])
+    low, high = np.quantile(held, [0.025, 0.975])
     return float(low), float(high)
 
 

@@ -209,7 +209,7 @@ def judge_source(
     return SourceJudgement(name, strategy, regions, similarity, order)
 
 
-def discordant_documents(judgement: SourceJudgement, distance: Array, count: int = _MISSES) -> list[tuple[int, int]]:
+def discordant_documents(judgement: SourceJudgement, distance: Array) -> list[tuple[int, int]]:
     """Return some (far, near) pairs in which the far document is more similar, the worst first.
 
     The near ones are those of the nearest class, from the least similar on. The far ones stand in the first places, the
@@ -228,7 +228,7 @@ def discordant_documents(judgement: SourceJudgement, distance: Array, count: int
     high = judgement.order[first[np.argsort(-distance[judgement.order[first]], kind="stable")]]
     return [
         (far, near)
-        for far, near in zip(high[:count].tolist(), low[:count].tolist(), strict=False)
+        for far, near in zip(high[:_MISSES].tolist(), low[:_MISSES].tolist(), strict=False)
         if judgement.similarity[far] > judgement.similarity[near]
     ]
 

@@ -198,10 +198,10 @@ def _host(url: str) -> str:
         return ""
 
 
-def time_for_children(deadline: float, kept: float = KEPT) -> float:
+def time_for_children(deadline: float) -> float:
     """Return the seconds that children have, given when the router has to be done; it keeps some for itself."""
     left = deadline - time.monotonic()
-    left -= min(_MARGIN * left, kept)
+    left -= min(_MARGIN * left, KEPT)
     if left <= 0.001:
         raise ChildError("no time was left to ask it")
     return left

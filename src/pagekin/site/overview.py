@@ -100,14 +100,10 @@ def _line(text: str) -> str:
     return " ".join("".join(char if char.isprintable() else " " for char in text).split())
 
 
-def related_files(
-    pages: SitePages,
-    lists: Mapping[int, Sequence[RelatedLink]],
-    least: int = _RELATED_PAGES,
-    most: int = _RELATED_FILES,
-) -> dict[str, bytes]:
-    """Return related pages as JSON: at most `most` files, each with at least `least` pages, sorted by path."""
-    return {name: msgspec.json.encode(content) for name, content in _divide_lists(pages, lists, least, most)}
+def related_files(pages: SitePages, lists: Mapping[int, Sequence[RelatedLink]]) -> dict[str, bytes]:
+    """Return related pages as JSON in few files, sorted by path."""
+    divided = _divide_lists(pages, lists, _RELATED_PAGES, _RELATED_FILES)
+    return {name: msgspec.json.encode(content) for name, content in divided}
 
 
 def _divide_lists(

@@ -47,7 +47,7 @@ def media_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def forbids_indexing(robots: str, product: str = "pagekin") -> bool:
+def forbids_indexing(robots: str) -> bool:
     """Return whether X-Robots-Tag values, one per line, forbid indexing for all robots or for ours."""
     for line in robots.lower().splitlines():
         robot = "*"
@@ -55,7 +55,7 @@ def forbids_indexing(robots: str, product: str = "pagekin") -> bool:
             name, colon, rest = (piece.strip() for piece in part.partition(":"))
             if colon and name not in _VALUED_RULES:
                 robot, name = name, rest
-            if name in ("noindex", "none") and robot in ("*", product):
+            if name in ("noindex", "none") and robot in ("*", "pagekin"):
                 return True
     return False
 
