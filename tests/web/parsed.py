@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 from itertools import pairwise
 
-VOID = {"meta", "link", "input", "br", "hr", "img"}
+VOID = {"meta", "link", "input", "br", "wbr", "hr", "img"}
 OWN_SCRIPT = "/static/script.js"
 FORBIDDEN = {"iframe", "object", "embed", "base", "img", "style", "template", "animate", "foreignobject", "b"}
 """What none of our pages is made of."""
