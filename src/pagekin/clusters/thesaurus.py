@@ -70,11 +70,12 @@ class PageTopics:
         """Find what the pages of a corpus are about.
 
         With `phrases` also phrases of their titles, breadcrumbs and links; and only words that pages talk about are offered,
-        since the words of a template stand on its pages, but are said no more. Cost: a sort of each page's words, some
-        thousand pages at a time.
+        since the words of a template stand on its pages, but are said no more, and those of code are no subject. Cost: a sort
+        of each page's words, some thousand pages at a time.
         """
         from pagekin.bags import BagWorkshop  # which questions do not need
         from pagekin.clusters._kernels.sums import heaviest_terms
+        from pagekin.clusters.code_words import stand_in_code
 
         page_url = np.asarray(corpus.pages.url).astype(np.int64)
         with temporary_folder("thesaurus") as folder:
@@ -90,6 +91,7 @@ class PageTopics:
             del found
             words = workshop.vocabulary(_STRATEGY)
             offered = _is_talked_about(corpus, words, offsets, terms, threads) if phrases else None
+            offered = offered & ~stand_in_code(corpus, words) if offered is not None else None
             met = np.bincount(terms) > 0
             terms, used = (np.cumsum(met, dtype=np.uint32) - np.uint32(1))[terms], np.flatnonzero(met)
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
