@@ -84,7 +84,9 @@ def recall(site: Site, index: RelatedIndex, weights: Signals) -> float:
 def print_row(name: str, tuning: SignalTuning, more: str, started: float) -> None:
     """Print what became of a set."""
     gains = " | ".join(str(one.gains[0]) for one in (tuning.by_preset, tuning.by_fit, tuning.by_fit_alone))
-    what = f"yes, {'fitted' if tuning.fit_counts else 'preset'}" if tuning.improved else "no"
+    goal = "fitted" if tuning.fit_counts else "preset"
+    what = f"yes, {'half-way to ' if tuning.goes_half else ''}{goal}" if tuning.improved else "no"
+    gains += f" | {tuning.by_half.gains[0] if tuning.by_half else ''}"
     classes, sources = tuning.judged
     spent = f"{time.process_time() - started:.0f} s"
     print(f"| {name} | {tuning.judged_by} | {classes} | {sources} | {gains} | {what} | {more} | {spent} |", flush=True)
@@ -104,9 +106,9 @@ def main() -> None:
     cache.mkdir(parents=True, exist_ok=True)
     means = Means(given.out, Path(os.environ.get("PAGEKIN_DATA", "")), False, {})
     print(
-        "| set | by | classes | pages | preset - served | fitted - served | fitted - preset | better | lists | time |"
+        "| set | by | classes | pages | preset - served | fitted - served | fitted - preset | half-way | better | lists | time |"
     )
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
     for name in given.sets.split(","):
         site = Site(name, given.out / name, make_set(name, given.out, cache, means.data), 300)
         index = open_index(collection(site, "default", means))

@@ -25,6 +25,7 @@ from pagekin.evaluation import (
 )
 from pagekin.evaluation.author_links import SeeAlsoReader, running_links
 from pagekin.evaluation.compare import Difference
+from pagekin.evaluation.fit import halfway
 from pagekin.evaluation.gamma import ClassBootstrap
 from pagekin.evaluation.hidden import find_linking, hide_links, measure_hidden, without_anchor_words, without_links
 from pagekin.evaluation.ranking import document_id, make_rankings
@@ -107,6 +108,19 @@ def test_where_titles_tell_the_class_they_get_more_weight(titled: Path) -> None:
     assert done.advice.wish == "kin"
     assert done.advice.signals == done.fitted
     assert done.advice.digest() == index.strategy.digest()  # the bags are as they were
+
+
+def test_half_of_the_way_is_taken_where_all_of_it_is_not_sure(titled: Path) -> None:
+    index = RelatedIndex.open(titled)
+    done = tune_kin(index, tree_of(index))
+    assert done.by_half is not None and not done.goes_half, "all of the way is sure"
+    sure, unsure, nearly = (Verdict((gain("nDCG@10", 0.03, low, 0.06),)) for low in (0.01, -0.01, 0.001))
+    half = replace(done, by_fit=unsure, by_half=sure)
+    assert half.goes_half and half.improved and half.verdict is sure
+    assert half.chosen == halfway(done.before, done.fitted) == half.advice.signals
+    assert shares(half.chosen) == pytest.approx((shares(done.before) + shares(done.fitted)) / 2, abs=0.001)
+    assert half.as_dict()["half"] and "half-way" in half.as_toml("url-path")
+    assert not replace(done, by_fit=unsure, by_half=nearly).improved, "a second chance must be surer than the first"
 
 
 def test_a_random_directory_changes_nothing(random_tree: RelatedIndex) -> None:

@@ -26,6 +26,10 @@ FITTING_SHARE = 0.6
 """Of the budget, after which no further weights are tried."""
 
 
+_WIDER = 2.2414 / 1.96
+"""How much wider an interval of 97.5 % is than one of 95 %, as of a normal distribution."""
+
+
 @dataclass(frozen=True)
 class SignalTuning:
     """Signal weights fitted to a site for a wish, and their results on pages that the fit did not see."""
@@ -52,6 +56,8 @@ class SignalTuning:
     tries: int
     seconds: float
     seed: int
+    by_half: Verdict | None = None
+    """From the weights before to the middle between them and the goal, if that is judged, too."""
 
     @property
     def fit_counts(self) -> bool:
@@ -59,13 +65,32 @@ class SignalTuning:
         return self.by_fit_alone.gains[0].difference > 0
 
     @property
-    def chosen(self) -> Signals:
-        """Return the chosen weights: the fitted ones if they do better than the preset."""
+    def goal(self) -> Signals:
+        """Return the weights that are aimed at: the fitted ones if they do better than the preset."""
         return self.fitted if self.fit_counts else self.preset
+
+    @property
+    def goes_half(self) -> bool:
+        """Return whether the weights stop half-way to the goal: that is significantly better, and the goal itself is not.
+
+        The middle is a second chance, so more is asked of it: its interval of 97.5 % must lie above 0.
+        """
+        by_goal = self.by_fit if self.fit_counts else self.by_preset
+        if self.by_half is None or by_goal.better or not self.by_half.better:
+            return False
+        gain = self.by_half.gains[0]
+        return gain.difference > _WIDER * (gain.difference - gain.low)
+
+    @property
+    def chosen(self) -> Signals:
+        """Return the chosen weights: the goal, or the middle between it and the weights before."""
+        return halfway(self.before, self.goal) if self.goes_half else self.goal
 
     @property
     def verdict(self) -> Verdict:
         """Return the improvement by the chosen weights."""
+        if self.goes_half and self.by_half is not None:
+            return self.by_half
         return self.by_fit if self.fit_counts else self.by_preset
 
     @property
@@ -97,6 +122,7 @@ class SignalTuning:
         what = "Signals as before: nothing better on"
         if self.improved:
             what = f"Signals for {self.wish} {'fitted to' if self.fit_counts else 'as preset, better on'}"
+            what = what.replace("Signals", "Signals half-way to those", 1) if self.goes_half else what
         said = "\n".join(f"#   {gain}" for gain in self.verdict.gains)
         return (
             f"# {what} {judged_by}; {self.tries} tries, seed {self.seed}.\n# These weights against those before, on pages that "
@@ -110,7 +136,7 @@ class SignalTuning:
             **{name: dict(zip(SIGNALS, weights.weights(), strict=True)) for name, weights in (
                 ("before", self.before), ("preset", self.preset), ("fitted", self.fitted)
             )},
-            "chosen": "fitted" if self.fit_counts else "preset",
+            "chosen": "fitted" if self.fit_counts else "preset", "half": self.goes_half,
             "strategy": self.advice.as_dict(), "tries": self.tries, "seconds": round(self.seconds, 1), "seed": self.seed,
             "held_out": {
                 **dict(zip(("classes", "sources"), self.judged, strict=True)),
@@ -119,6 +145,11 @@ class SignalTuning:
                 "gains_of_fit_over_preset": [gain_as_dict(gain) for gain in self.by_fit_alone.gains],
             },
         }  # fmt: skip
+
+
+def halfway(one: Signals, other: Signals) -> Signals:
+    """Return the weights in the middle between two."""
+    return Signals(*(round(float(each), 4) for each in (shares(one) + shares(other)) / 2))
 
 
 def gain_as_dict(gain: Gain) -> dict[str, Any]:
@@ -165,16 +196,19 @@ def tune_kin(
         "before": before,
         "preset": preset,
         "fitted": [fit.without[part] for part in parts[places].tolist()],
+        "half-way to preset": halfway(before, preset),
+        "half-way to fitted": [halfway(before, fit.without[part]) for part in parts[places].tolist()],
     }
     judged, judgements = judge_served(scores, held_out, named, ROUNDS, seed, more)
     rankings = draw_rankings(index.corpus, judged, seed, len(judged.sources))
-    was, by_preset, by_fit = (measure_all(one, rankings.scores(one)) for one in judgements)
+    was, by_preset, by_fit, *halves = (measure_all(one, rankings.scores(one)) for one in judgements)
     progress("judging", 1.0)
-    return SignalTuning(
+    done = SignalTuning(
         "kin", index.strategy, before, preset, fit.weights, judge_change(was, by_preset), judge_change(was, by_fit),
         judge_change(by_preset, by_fit), f"{Path(directory.name).name}, pages of the same class",
         (classes, len(judged.sources)), fit.tries, clock.seconds, seed,
     )  # fmt: skip
+    return replace(done, by_half=judge_change(was, halves[int(done.fit_counts)]))
 
 
 def _table_of_classes(
