@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.clusters import NO_NAMES
+from pagekin.engines import BuildRecipe
 from pagekin.engines.spark_tasks import Job, WrongVersionError, plan_files, read_groups
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import plan as planning
@@ -26,7 +26,7 @@ def run(task: Callable[[Job, Iterator[Any]], Iterator[Any]], job: Job, rows: lis
 def job(tmp_path: Path) -> Job:
     plan = ReadPlan([], tmp_path / "site.kin", parser="strict")
     out = str(tmp_path / "site.kin")
-    return Job(plan, Strategy(), None, False, NO_NAMES, 1, out, f"{out}/.resume", 8_000, 0, 1, "1")
+    return Job(plan, BuildRecipe(Strategy()), 1, out, f"{out}/.resume", 8_000, 0, 1, "1")
 
 
 @pytest.fixture

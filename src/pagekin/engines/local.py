@@ -101,6 +101,10 @@ class BuildRecipe:
             msgspec.convert(kept.get("names", {}), KeptNames),
         )
 
+    def settings(self) -> list[Any]:
+        """Return what decides the result of all stages, but for the names of topics."""
+        return [self.strategy.digest(), self.clusters.as_facts() if self.clusters else {}, self.text]
+
     def to_keep(self) -> dict[str, Any]:
         """Return the settings that are not in the manifest, for `of` to read back."""
         return names_to_keep(self.names)

@@ -91,8 +91,8 @@ def build_shards_into(
 
 def _key(plan: ReadPlan, shards: int, recipe: BuildRecipe, merged: PartsToMerge) -> str:
     """Return a digest of the input of all stages: parts, settings, code."""
-    made_by = [recipe.strategy.digest(), recipe.clusters.as_facts() if recipe.clusters else {}, recipe.text]
-    how = [plan.all_captures, plan.strict, reading_settings(plan, merged.sources), made_by, recipe.to_keep(), shards]
+    read_by = [plan.all_captures, plan.strict, reading_settings(plan, merged.sources)]
+    how = [*read_by, recipe.settings(), recipe.to_keep(), shards]
     digest = hashlib.blake2b(digest_size=16)
     digest.update(json.dumps([__version__, code_digest(ROOMS), how], sort_keys=True).encode())
     for part in merged.parts:

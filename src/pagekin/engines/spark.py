@@ -88,9 +88,8 @@ def build_on_spark(
         if session.sparkContext.master.startswith("local"):
             attempts = 1
         job = Job(
-            replace(plan, out=Path("made.kin"), sources=[], base_urls={}, base_url=""), recipe.strategy, recipe.clusters,
-            recipe.text, recipe.names,
-            cluster.shards, target.out, target.folder, cluster.task_bytes, cluster.max_failed_files, attempts,
+            replace(plan, out=Path("made.kin"), sources=[], base_urls={}, base_url=""), recipe, cluster.shards,
+            target.out, target.folder, cluster.task_bytes, cluster.max_failed_files, attempts,
             number=secrets.token_hex(8),
         )  # fmt: skip
         result = _run(session, job, files, stages.tell)

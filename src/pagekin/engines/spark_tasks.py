@@ -16,8 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from pagekin import __version__
-from pagekin.bags import Strategy
-from pagekin.clusters import ClusterSettings, KeptNames
 from pagekin.engines.corpus_stages import fetch_part
 from pagekin.engines.job_folder import JobFolder
 from pagekin.engines.local import BuildRecipe, build_collection
@@ -60,10 +58,7 @@ class Job:
     """The description of a build that every task gets."""
 
     plan: ReadPlan
-    strategy: Strategy
-    clusters: ClusterSettings | None
-    text: bool
-    names: KeptNames
+    recipe: BuildRecipe
     shards: int
     out: str
     """The address of the collection."""
@@ -76,11 +71,6 @@ class Job:
     number: str
     """What tells this job from others that go on from the same parts."""
     version: str = __version__
-
-    @property
-    def recipe(self) -> BuildRecipe:
-        """Return the settings of the stages after reading."""
-        return BuildRecipe(self.strategy, self.clusters, self.text, self.names)
 
 
 class _UnreadError(Exception):
@@ -321,9 +311,9 @@ def _key(job: Job, records: Sequence[str]) -> str:
         job.plan.all_captures, job.plan.strict, job.plan.parser, asdict(job.plan.limits), job.plan.content,
         job.plan.max_per_host,
     ]  # fmt: skip
-    recipe = [job.strategy.digest(), job.clusters.as_facts() if job.clusters else {}, job.text, job.recipe.to_keep()]
+    settings = [job.recipe.settings(), job.recipe.to_keep()]
     digest = hashlib.blake2b(digest_size=16)
-    for said in ([__version__, code_digest(ROOMS)], plan, recipe, [job.shards, job.out], *records):
+    for said in ([__version__, code_digest(ROOMS)], plan, settings, [job.shards, job.out], *records):
         digest.update(json.dumps(said, sort_keys=True).encode() + b"\n")
     return digest.hexdigest()
 
