@@ -9,7 +9,6 @@ memory is measured: that of Python, and that of Java. Stages after reading are c
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -35,6 +34,12 @@ def folder_bytes(folder: Path) -> int:
     return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
+def most_memory(process: int) -> float:
+    """Return the most MB that a process has had in memory; getrusage would count its parent, too, from which it was forked."""
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) / 1024
+
+
 def meter_local_stages() -> dict[str, float]:
     """Note the processor's seconds of each stage of the local engine from now on."""
     seconds: dict[str, float] = {}
@@ -49,9 +54,8 @@ def meter_local_stages() -> dict[str, float]:
 
         return run
 
-    local_shards.run_task = metered("", local_shards.run_task)
-    local_shards.merge_in_shards = metered("corpora", local_shards.merge_in_shards)
-    local_shards.merge_sample = metered("whole", local_shards.merge_sample)
+    for function, name in (("run_task", ""), ("merge_in_shards", "corpora"), ("merge_sample", "whole")):
+        setattr(local_shards, function, metered(name, getattr(local_shards, function)))
     return seconds
 
 
@@ -84,16 +88,15 @@ def build(archive: Path, out: Path, shards: int, master: str) -> dict[str, Any]:
             plan, ClusterPlan(out, shards), BuildRecipe(Strategy(), ClusterSettings(), text=True), look
         )
         java = int(session.sparkContext._jvm.java.lang.ProcessHandle.current().pid())
-        lines = Path(f"/proc/{java}/status").read_text().splitlines()
-        heap = next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:"))
+        heap = most_memory(java)
         session.stop()
     else:
-        report, heap = build_here(plan, out, shards, BuildRecipe(Strategy(), ClusterSettings(), text=True)), 0
+        report, heap = build_here(plan, out, shards, BuildRecipe(Strategy(), ClusterSettings(), text=True)), 0.0
     assert report.read is not None
     return {
         "pages": report.facts["pages"], "seconds": time.perf_counter() - started, "reading": report.read.reading,
         "stages": join_corpus_stages(report.seconds) if master else local_seconds,
-        "parts": parts, "python_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, "java_mb": heap / 1024,
+        "parts": parts, "python_mb": most_memory(os.getpid()), "java_mb": heap,
     }  # fmt: skip
 
 
