@@ -8,7 +8,15 @@ import numpy.typing as npt
 
 from pagekin import bags, text
 from pagekin.engines.shard_clusters import describe_clusters, put_shard_trees
-from pagekin.engines.shard_stages import Task, find_captured, judged_links, kept_words, open_record, raw_bags
+from pagekin.engines.shard_stages import (
+    Task,
+    find_captured,
+    judged_links,
+    kept_words,
+    open_record,
+    raw_bags,
+    vocabulary,
+)
 from pagekin.engines.shards import adopt_shard, whole_facts
 from pagekin.hypertext import Corpus, widen_corpus
 from pagekin.similarity import make_index
@@ -116,7 +124,7 @@ def _write_bags(
 ) -> tuple[dict[str, Any], Corpus, dict[str, Any]]:
     """Write a shard's corpus, bags and links; return (facts, corpus, facts of the bags)."""
     strategy, corpus, raw = task.work.recipe.strategy, task.wide_corpus(), raw_bags(task)
-    words = bags.make_vocabulary(corpus, strategy)
+    words = vocabulary(task, "bags")
     frequencies = bags.sum_frequencies(task.receive("sum", "frequencies", bags.Frequencies))
     frequencies = frequencies._replace(totals=np.array(figures["totals"], np.int64))
     shown = {

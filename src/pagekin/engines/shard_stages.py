@@ -276,7 +276,7 @@ def keep(task: Task) -> dict[str, Any]:
     )
     task.kept = task.room / "kept.kin"
     with KinWriter(task.kept, "pagekin build", task.memory) as writer:
-        writer.commit(keep_record(writer, "kept", kept))
+        writer.commit(keep_record(writer, "kept", kept) | _keep_vocabulary(writer, words))
     own = task.own(corpus)
     is_target = np.ones(len(corpus.urls), np.bool_)
     is_target[own.start : own.stop] = False
@@ -293,7 +293,7 @@ def make_bags(task: Task) -> dict[str, Any]:
     """Merge the bags of a shard from its own pages and visiting links."""
     strategy, base = task.work.recipe.strategy, task.corpus()
     visits = bags.reduce_visits(task.receive("keep", "visits", bags.Visits), strategy)
-    known = bags.make_vocabulary(base, strategy).hashes
+    known = vocabulary(task, "keep").hashes
     strings = RaggedBytes(visits.strings, visits.string_offsets)
     new_words = [strings[place] for place in np.flatnonzero(~np.isin(visits.hashes, known)).tolist()]
     citing = RaggedBytes(visits.citing, visits.citing_offsets) if strategy.links.scale else ()
@@ -308,7 +308,7 @@ def make_bags(task: Task) -> dict[str, Any]:
         )  # fmt: skip
         task.send("frequencies", bags.divide_frequencies(bags.count_frequencies(corpus, raw), task.work.shards))
         task.send("sites", [bags.name_sites(corpus, own, raw.urls)])
-        writer.commit({**facts, **keep_record(writer, "merged", raw)})
+        writer.commit({**facts, **keep_record(writer, "merged", raw), **_keep_vocabulary(writer, words)})
     return {
         "documents": len(raw.urls),
         "most_inlinks": int(raw.inlinks.max(initial=0)),
@@ -321,6 +321,24 @@ def kept_words(task: Task) -> "bags.KeptWords":
     """Return the kept words of a shard, in array types for which kernels are precompiled."""
     kept = open_record(task.open("keep"), "kept", bags.KeptWords)
     return kept._replace(offsets=np.array(kept.offsets), titles=np.array(kept.titles))
+
+
+class _Words(NamedTuple):
+    """The arrays of a vocabulary."""
+
+    stem_of: npt.NDArray[np.int32]
+    shown: npt.NDArray[np.uint32]
+    hashes: npt.NDArray[np.uint64]
+
+
+def _keep_vocabulary(writer: KinWriter, words: bags.Vocabulary) -> dict[str, Any]:
+    """Write a shard's vocabulary for later stages, which takes much longer to make than to read; return the fact about it."""
+    return keep_record(writer, "words", _Words(words.stem_of, words.shown, words.hashes))
+
+
+def vocabulary(task: Task, stage: str) -> bags.Vocabulary:
+    """Return the vocabulary of a shard's corpus that a stage kept: `keep` that of its own pages, `bags` the extended one."""
+    return bags.Vocabulary(*map(np.array, open_record(task.open(stage), "words", _Words)))
 
 
 def raw_bags(task: Task) -> bags.Raw:
