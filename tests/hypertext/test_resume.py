@@ -363,7 +363,7 @@ COMMAND = [sys.executable, "-c", f"{HEARS_CTRL_C}; from pagekin.cli import main;
 
 @pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
 def test_the_command_goes_on_after_kill_9_and_ctrl_c(stop: signal.Signals, tmp_path: Path) -> None:
-    words = " ".join(f"word{i % 50_000}" for i in range(400_000))  # so large that each page has a part of its own
+    words = " ".join(f"word{i % 50_000}" for i in range(200_000))  # so large that each page has a part of its own
     for number in range(4):
         page = warc(f"http://{number}.test/", http(f"<p>{number} {words}".encode()))
         (tmp_path / f"{number:02}.warc.gz").write_bytes(b"".join(members([page])))
