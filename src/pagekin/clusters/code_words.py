@@ -41,8 +41,8 @@ def stand_in_code(corpus: Corpus, words: "Vocabulary") -> npt.NDArray[np.bool_]:
         stems = np.asarray(words.stem_of[corpus.words(page)], np.int64)
         inside = _is_code_at(*corpus.text_bytes(page))[: len(stems)]
         telling = stems >= 0
-        places += np.bincount(stems[telling], minlength=columns)
-        in_code += np.bincount(stems[telling & inside], minlength=columns)
+        np.add.at(places, stems[telling], 1)  # a page costs its own words, however many words there are in all
+        np.add.at(in_code, stems[telling & inside], 1)
         held[np.unique(stems[telling])] += 1
         numbers = [number for word in tokens(corpus.titles.text(page)) if (number := corpus.term_number(word)) >= 0]
         in_title = np.unique(np.asarray(words.stem_of[np.array(numbers, np.int64)], np.int64))
