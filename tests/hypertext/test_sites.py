@@ -1,5 +1,6 @@
 """Sites: registrable domains of hosts, one by one and for all URLs of a collection."""
 
+import random
 import subprocess
 import sys
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pagekin.hypertext import canonical_url, host_of, site_of, site_of_address, sites_of_urls
+from pagekin.hypertext import canonical_url, host_of, site_of, site_of_address, sites, sites_of_urls
 from pagekin.store import RaggedBytes, pack_strings
 from pagekin.store import ragged as ragged_strings
 
@@ -83,6 +84,16 @@ def test_sites_are_numbered_in_the_order_of_their_names() -> None:
     assert numbers.tolist() == [2, 2, 2, 0, 0, 1]
     assert [site_of_address(url.encode()) for url in urls] == [names[number] for number in numbers.tolist()]
     assert numbers.dtype == np.uint32
+
+
+def test_it_does_not_matter_how_many_are_looked_at_together_nor_in_which_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    chance = random.Random(5)
+    urls = [f"http://{chance.choice('abc')}{chance.randrange(12)}.example/{number}" for number in range(200)]
+    for some in (urls, sorted(urls)):
+        for at_once in (1, 3, 64, 200, 1000):
+            monkeypatch.setattr(sites, "_AT_ONCE", at_once)
+            numbers, names = sites_of_urls(ragged(some))
+            assert [names[number] for number in numbers.tolist()] == [site_of_address(url.encode()) for url in some]
 
 
 def test_no_urls_have_no_sites() -> None:

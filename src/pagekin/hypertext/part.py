@@ -293,7 +293,7 @@ class PartBuilder:
         if OBEYED[0] in self._obey:
             self._drop_noindex()
         folder.mkdir()
-        words, word_map = _sort_strings(*pack_strings([*map(_fold_word, self.reader.word_strings()), _PADDING]))
+        words, word_map = _sort_strings(*pack_strings([*_fold_words(self.reader.word_strings()), _PADDING]))
         urls, url_map = _sort_strings(*self.resolver.urls())
         tokens = word_map[np.concatenate(self._words)]
         anchors = np.concatenate(self._anchors)
@@ -384,8 +384,12 @@ def _shorten_type(content_type: str) -> bytes:
     return hashlib.blake2b(content_type.encode("utf-8", "replace"), digest_size=16).digest()
 
 
-def _fold_word(word: bytes) -> bytes:
-    return word if word.isascii() else fold_case(word.decode("utf-8", "replace")).encode("utf-8", "replace")
+def _fold_words(words: Iterable[bytes]) -> list[bytes]:
+    """Return words without differences of case; those of ASCII letters have none any more."""
+    return [
+        word if word.isascii() else fold_case(word.decode("utf-8", "replace")).encode("utf-8", "replace")
+        for word in words
+    ]
 
 
 def _sort_strings(data: Array, bounds: Array) -> tuple[tuple[Array, Array], Array]:

@@ -130,7 +130,7 @@ class RaggedBytes:
 
 def pack_strings(strings: list[bytes]) -> tuple[Array, Array]:
     """Return (data, offsets) of `strings`: the arrays that RaggedBytes reads."""
-    lengths = np.fromiter((len(s) for s in strings), dtype=np.int64, count=len(strings))
+    lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
     offsets = np.zeros(len(strings) + 1, dtype=np.int64)
     np.cumsum(lengths, out=offsets[1:])
     return np.frombuffer(b"".join(strings), dtype=np.uint8), offsets
