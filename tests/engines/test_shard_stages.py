@@ -12,10 +12,10 @@ from pagekin.bags import Strategy, choose_strategy
 from pagekin.clusters import ClusterSettings, check_trees, read_trees
 from pagekin.engines import BuildRecipe, build_here, corpus_stages, shard_plan
 from pagekin.engines.job_folder import JobFolder
-from pagekin.engines.shard_plan import read_here, run_stages, run_task
+from pagekin.engines.shard_plan import note_parts, run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
 from pagekin.engines.shards import WHOLE as WHOLE_NAME
-from pagekin.hypertext import Corpus, ReadPlan, shard_folders
+from pagekin.hypertext import Corpus, ReadPlan, ReadReport, gather_parts, shard_folders
 from pagekin.store import KinError, KinWriter, Storage, open_kin
 from tests.bags.test_order import all_records, make_web
 from tests.bags.webs import record
@@ -76,6 +76,17 @@ class ShufflingRunner:
 
 
 _FIND = JobFolder.find
+
+
+def read_here(work: ShardWork, plan: ReadPlan, folder: Path) -> None:
+    """Read all sources of a plan into parts on this machine, and record them, unless that was done."""
+    if JobFolder(work.folder).find("parts", 0):
+        return
+    report = ReadReport({})
+    with KinWriter(folder / "read.kin", "pagekin build", plan.memory) as writer:
+        merged = gather_parts(writer, replace(plan, replace=True, recipe=work.recipe.to_keep()), report)
+        moved = [part.rename(folder / part.name) for part in merged.parts]
+    note_parts(work, plan, merged.sources, list(map(str, moved)), report.units)
 
 
 def _find_without(stage: str, number: int) -> Callable[..., Any]:

@@ -15,7 +15,7 @@ from pagekin.bags import Signature
 from pagekin.similarity import LIST_ENTRIES, RelatedIndex, SignatureIndex, lists, make_index, packed
 from pagekin.similarity.index import sort_pairs
 from pagekin.similarity.lists import Eligible, MatchedDocuments, matches_above
-from pagekin.similarity.packed import PackedLists, bucket_bits, document_bits, pack_lists, values_of
+from pagekin.similarity.packed import SCRAMBLE, PackedLists, bucket_bits, document_bits, pack_lists
 from pagekin.similarity.related import DEPTH
 from pagekin.store import Kin, KinWriter, open_kin
 
@@ -39,6 +39,11 @@ CONSTANTS = {
     "a few lists more": {**TINY, "_CHEAP_ENTRIES": 12, "_VERIFIED": 4},
 }
 whatever_is_read_first = pytest.mark.parametrize("values", CONSTANTS.values(), ids=CONSTANTS)
+
+
+def values_of(keys: Array) -> Array:
+    """Return the values of keys."""
+    return np.asarray(keys, np.uint32) * np.uint32(pow(int(SCRAMBLE), -1, 1 << 32))
 
 
 @contextmanager

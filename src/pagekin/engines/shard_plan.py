@@ -3,7 +3,6 @@
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Protocol
@@ -12,11 +11,10 @@ from pagekin.engines import corpus_stages, shard_clusters, shard_finish, shard_s
 from pagekin.engines.job_folder import JobFolder, TaskRecord, piece_bytes
 from pagekin.engines.shard_stages import ShardWork, Task
 from pagekin.engines.shards import require_count
-from pagekin.hypertext import ReadPlan, ReadReport, gather_parts, reading_settings
+from pagekin.hypertext import ReadPlan, reading_settings
 from pagekin.store import (
     MANIFEST,
     NO_LIMIT,
-    KinWriter,
     MemoryBudget,
     MissingFileError,
     Storage,
@@ -90,17 +88,6 @@ def note_parts(work: ShardWork, plan: ReadPlan, sources: Sequence[str], addresse
     shared = [pack_record(names) for names in corpus_stages.share_parts(addresses, work.shards)]
     with temporary_folder("parts") as folder:
         JobFolder(work.folder).write(["parts"], 0, said, {"parts": shared}, None, {}, folder)
-
-
-def read_here(work: ShardWork, plan: ReadPlan, folder: Path) -> None:
-    """Read all sources of a plan into parts on this machine, and record them, unless that was done."""
-    if JobFolder(work.folder).find("parts", 0):
-        return
-    report = ReadReport({})
-    with KinWriter(folder / "read.kin", "pagekin build", plan.memory) as writer:
-        merged = gather_parts(writer, replace(plan, replace=True, recipe=work.recipe.to_keep()), report)
-        moved = [part.rename(folder / part.name) for part in merged.parts]
-    note_parts(work, plan, merged.sources, list(map(str, moved)), report.units)
 
 
 def run_task(

@@ -47,11 +47,6 @@ def keys_of(values: Array) -> npt.NDArray[np.uint32]:
     return np.asarray(values, np.uint32) * SCRAMBLE
 
 
-def values_of(keys: Array) -> npt.NDArray[np.uint32]:
-    """Return the values of keys."""
-    return np.asarray(keys, np.uint32) * np.uint32(pow(int(SCRAMBLE), -1, 1 << 32))
-
-
 def bucket_bits(answers: int) -> int:
     """Return by how many bits of its key a value's bucket is named, where so many documents may be answers."""
     return max((answers // _BUCKET_ANSWERS).bit_length(), 1)
