@@ -39,7 +39,7 @@ from pagekin.store import (
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords, Rules
-    from pagekin.bags._kernels.merge import Merged, Scales, TermOrder
+    from pagekin.bags._kernels.merge import Merged, Scales, Scratch, TermOrder
 
 _TOPICAL_ENDS = (Boundary.HEADING, Boundary.LIST_END, Boundary.TABLE_END)
 WINDOW_ENDS: dict[str, tuple[Boundary, ...]] = {
@@ -286,6 +286,21 @@ def _add_sums(
     )
 
 
+def _make_scratch(terms: int, most_links: int) -> "Scratch":
+    """Return what a thread needs to merge bags of so many terms, from so many links to an address."""
+    from pagekin.bags._kernels.merge import Scratch
+
+    return Scratch(
+        sums=np.zeros(terms, dtype=np.int64),
+        marks=np.zeros(terms, dtype=np.uint16),
+        touched=np.empty(terms + 1, dtype=np.uint32),
+        sorting=np.empty(terms + 1, dtype=np.uint32),
+        seen=np.zeros(1 << (2 * most_links).bit_length(), dtype=np.uint64),
+        used=np.empty(most_links + 1, dtype=np.int64),
+        key=PROCESS_KEY,
+    )
+
+
 def merge(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, folder: Path,
     progress: Progress, threads: int, visits: Visits | None = None, own: range | None = None,
@@ -298,7 +313,7 @@ def merge(
     bags are its own. `wanted` marks those whose bags are made, if these are not all; `known` are hashes for `hash_terms`.
     In `repeats`, if it has a place for every anchor, links are marked that do not count because another one said the same.
     """
-    from pagekin.bags._kernels.merge import Batch, Merged, Scratch, merge_bags
+    from pagekin.bags._kernels.merge import Batch, Merged, merge_bags
 
     inlinks = gather_inlinks(corpus, strategy, words, kept, citing, visits, Workspace(folder, memory), wanted)
     limits = term_limits(corpus, strategy, words, len(inlinks.visitors))
@@ -310,18 +325,7 @@ def merge(
     most_links = int(np.max(inlinks.counts, initial=1))
     most_entries = _most_entries(inlinks, memory)
     page_url = np.asarray(corpus.pages.url, dtype=np.int64)
-    scratch = [
-        Scratch(
-            sums=np.zeros(terms, dtype=np.int64),
-            marks=np.zeros(terms, dtype=np.uint16),
-            touched=np.empty(terms + 1, dtype=np.uint32),
-            sorting=np.empty(terms + 1, dtype=np.uint32),
-            seen=np.zeros(1 << (2 * most_links).bit_length(), dtype=np.uint64),
-            used=np.empty(most_links + 1, dtype=np.int64),
-            key=PROCESS_KEY,
-        )
-        for _ in range(threads)
-    ]
+    scratch = [_make_scratch(terms, most_links) for _ in range(threads)]
 
     def batch(first: int, last: int) -> Merged:
         targets = slice(*web.page_anchors[np.searchsorted(page_url, [first, last])].tolist())
