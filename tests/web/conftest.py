@@ -111,8 +111,12 @@ def network_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with network_below_paths(
         {name: build_leaf(folder / f"{name}.kin", records[name]) for name in leaves}, NETWORK
     ) as url:
-        for word in ("carbon", "violin"):  # the root knows what is two levels below a moment later than its children
-            wait_for(lambda word=word: get(url, "search", q=word).json["results"], 60)  # type: ignore[misc]
+
+        def knows_grandchildren() -> bool:
+            """The root knows what is two levels below a moment later than its children."""
+            return all(get(url, "search", q=word).json["results"] for word in ("carbon", "violin"))
+
+        wait_for(knows_grandchildren, 60)
         yield url
 
 

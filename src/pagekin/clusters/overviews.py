@@ -103,7 +103,7 @@ class Overviews:
         return self.clean(self._chapters.bare_title(fit[0])) if fit else ""
 
     def target_title(self, node: int) -> str:
-        """Return the title of the page to which most of a topic's pages lead on by themselves; '' if there is none.
+        """Return the title of the page to which most of those pages lead that only lead on; '' if there is none.
 
         Cost: a pass over the topic's links.
         """
