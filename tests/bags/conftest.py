@@ -1,8 +1,10 @@
 """The demo web, read once for all tests of bags."""
 
+from pathlib import Path
+
 import pytest
 
-from pagekin.hypertext import Corpus, ReadPlan, read_sources
+from pagekin.hypertext import Corpus
 from tests.demo_web import demo_pages
 
 from .oracle import Oracle
@@ -10,11 +12,9 @@ from .webs import read_records, record
 
 
 @pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+def demo(demo_read: Path) -> Corpus:
     """968 pages on 17 hosts that link to each other."""
-    plan = ReadPlan(["demo"], tmp_path_factory.mktemp("demo") / "demo.kin")
-    read_sources(plan)
-    return Corpus.open(plan.out)
+    return Corpus.open(demo_read)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """Larger builds on a Spark cluster, beside the local engine: `make test-spark`.
 
-Speculation is on, processes that run tasks are killed twice, and sources and target lie in an object store.
+Speculation is on, processes that run tasks are killed twice, and sources and target of the made-up web lie in an object store.
 """
 
 import os
@@ -17,7 +17,7 @@ from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import BuildRecipe, ClusterPlan, build_here, build_on_spark
 from pagekin.hypertext import ReadPlan
-from pagekin.store import Progress, Storage, fetch
+from pagekin.store import Progress, Storage, fetch, open_kin
 
 from .collections import files_of
 from .spark_cluster import SparkCluster, require_java
@@ -25,7 +25,8 @@ from .spark_cluster import SparkCluster, require_java
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 from meter import processes
-from web_generator import MadeWeb, WebFigures
+from shard_skew import skewed_figures
+from web_generator import MadeWeb
 
 SPECULATION = {
     "spark.speculation": "true", "spark.speculation.interval": "100ms", "spark.speculation.multiplier": "1.1",
@@ -33,6 +34,8 @@ SPECULATION = {
 }  # fmt: skip
 PAGES = int(os.environ.get("PAGEKIN_SPARK_PAGES", "60000"))
 """Pages of the made-up web; fewer for a quick look."""
+DOCUMENTATION = os.environ.get("PAGEKIN_DOCS", "")
+"""The archive `docs-60k.warc.gz` that benchmarks/doc_collections.py makes, or a smaller one of them."""
 
 
 @pytest.fixture(scope="module")
@@ -54,15 +57,20 @@ def kill_tasks(cluster: SparkCluster) -> int:
     return killed
 
 
-def killing_twice(cluster: SparkCluster) -> tuple[Progress, list[int]]:
-    """Return a progress that kills the processes of tasks while they read, twice, and how many it killed each time."""
+def killing_twice(cluster: SparkCluster, at: str) -> tuple[Progress, list[int]]:
+    """Return a progress that kills the processes of a stage's tasks twice, and how many it killed each time."""
     killed: list[int] = []
 
     def tell(stage: str, share: float) -> None:
-        if stage == "reading" and len(killed) < 2 and share > 0:
+        if stage == at and len(killed) < 2 and share > 0:
             killed.append(kill_tasks(cluster))
 
     return tell, killed
+
+
+def sampled_pages(collection: Path) -> list[int]:
+    """Return how many pages each tree of a collection was made of, where that is a sample."""
+    return [tree["sampled"] for tree in open_kin(collection).facts["trees"] if "sampled" in tree]
 
 
 def test_the_school_encyclopaedia(cluster: SparkCluster, data: Path, tmp_path: Path) -> None:
@@ -70,27 +78,47 @@ def test_the_school_encyclopaedia(cluster: SparkCluster, data: Path, tmp_path: P
         archive.extractall(tmp_path, filter="data")
     (site,) = tmp_path.rglob("site")
     plan = ReadPlan([str(site)], tmp_path / "here.kin", base_url="http://schools.example/")
-    tell, killed = killing_twice(cluster)
+    tell, killed = killing_twice(cluster, "reading")
     build_on_spark(
         plan, ClusterPlan(tmp_path / "there.kin", 4), BuildRecipe(Strategy(), ClusterSettings(), text=True), tell
     )
     assert len(killed) == 2
+    assert all(killed)
     build_here(plan, tmp_path / "here.kin", 4, BuildRecipe(Strategy(), ClusterSettings(), text=True))
     assert files_of(tmp_path / "there.kin") == files_of(tmp_path / "here.kin")
 
 
-def test_a_large_made_up_web_from_store_to_store(cluster: SparkCluster, bucket: str, tmp_path: Path) -> None:
-    """A few of its pages get most of the links, and its largest host has many times the pages of others."""
-    archive = tmp_path / "web.warc"
-    with archive.open("wb") as file:
-        file.writelines(MadeWeb(3 * PAGES, WebFigures(popular=0.9)).records())
-    Storage(bucket).upload(archive, "large/web.warc")
-    plan = ReadPlan([f"{bucket}/large/web.warc"], tmp_path / "here.kin")
-    out = f"{bucket}/large/web.kin"
-    tell, killed = killing_twice(cluster)
-    build_on_spark(plan, ClusterPlan(out, 3), BuildRecipe(Strategy(), ClusterSettings(), text=True), tell)
+def test_documentation_pages_with_clusters_of_a_sample(cluster: SparkCluster, tmp_path: Path) -> None:
+    if not DOCUMENTATION:
+        pytest.skip("no documentation pages: PAGEKIN_DOCS names no archive of benchmarks/doc_collections.py")
+    recipe = BuildRecipe(Strategy(), ClusterSettings(sample=5_000), text=True)
+    plan, there, here = ReadPlan([DOCUMENTATION], tmp_path / "here.kin"), tmp_path / "there.kin", tmp_path / "here.kin"
+    tell, killed = killing_twice(cluster, "keep")
+    build_on_spark(plan, ClusterPlan(there, 4), recipe, tell)
     assert len(killed) == 2
-    fetch(out, tmp_path / "there.kin")
-    plan = ReadPlan([str(archive)], tmp_path / "here.kin")
-    build_here(plan, tmp_path / "here.kin", 3, BuildRecipe(Strategy(), ClusterSettings(), text=True))
-    assert files_of(tmp_path / "there.kin") == files_of(tmp_path / "here.kin")
+    assert all(killed)
+    build_here(plan, here, 4, recipe)
+    assert files_of(there) == files_of(here)
+    assert sampled_pages(there) == [5_000]
+
+
+def test_a_skewed_web_from_store_to_store(cluster: SparkCluster, bucket: str, tmp_path: Path) -> None:
+    """One host has half of all pages, one address many times the links of others, and clusters are made of a sample."""
+    archive, out, there, here = (
+        tmp_path / "web.warc",
+        f"{bucket}/large/web.kin",
+        tmp_path / "there.kin",
+        tmp_path / "here.kin",
+    )
+    with archive.open("wb") as file:
+        file.writelines(MadeWeb(3 * PAGES, skewed_figures(PAGES, 5 * PAGES)).records())
+    Storage(bucket).upload(archive, "large/web.warc")
+    recipe = BuildRecipe(Strategy(), ClusterSettings(sample=PAGES // 6), text=True)
+    tell, killed = killing_twice(cluster, "reading")
+    build_on_spark(ReadPlan([f"{bucket}/large/web.warc"], here), ClusterPlan(out, 3, task_bytes=8 << 20), recipe, tell)
+    assert len(killed) == 2
+    assert all(killed)
+    fetch(out, there)
+    build_here(ReadPlan([str(archive)], here), here, 3, recipe)
+    assert files_of(there) == files_of(here)
+    assert sampled_pages(there) == [PAGES // 6]

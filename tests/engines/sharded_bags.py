@@ -55,10 +55,13 @@ class ShardedJob:
         """Run all stages."""
         judged, whole = self._judge()
         kept = self.engine.run({shard: self._keep(shard, judged[shard]) for shard in self.numbers})
-        visits = self._send_visits(kept)
+        lost = self._compare_links(kept)
+        visits = self._send_visits(kept, lost)
         wide = self.engine.run({shard: self._widen(shard, visits[shard]) for shard in self.numbers})
         self.folders = [wide[shard] for shard in self.numbers]
-        raw = self.engine.run({shard: self._merge(shard, kept[shard], visits[shard]) for shard in self.numbers})
+        raw = self.engine.run(
+            {shard: self._merge(shard, kept[shard], visits[shard], lost[shard]) for shard in self.numbers}
+        )
         counted = [bags.count_frequencies(self._corpus(shard), raw[shard]) for shard in self.numbers]
         frequencies = self.engine.combine(counted, bags.sum_frequencies)
         firsts = np.cumsum([0, *(len(raw[shard].urls) for shard in self.numbers)]).tolist()
@@ -137,9 +140,30 @@ class ShardedJob:
 
         return keep
 
-    def _send_visits(self, kept: dict[int, KeptWords]) -> dict[int, bags.Visits]:
-        sums_up = [self.engine.rng.random() < 0.7 for _ in self.numbers]
+    def _compare_links(self, kept: dict[int, KeptWords]) -> dict[int, bags.Claims]:
+        """Find the links of each shard that say what links of a shard before it say; or let the shards of targets find them."""
+        self.sums_up = self.engine.rng.random() < 0.7
+        if not self.sums_up:
+            return dict.fromkeys(self.numbers, bags.join_claims([]))
+        ranges = self.engine.rng.randint(1, 4)
 
+        def claim(shard: int) -> Any:
+            def claims(_attempt: Attempt) -> list[bags.Claims]:
+                corpus = self._corpus(shard)
+                words, citing = bags.make_vocabulary(corpus, self.strategy), bags.citing_pages(corpus)
+                made = bags.claim_links(corpus, self.strategy, words, kept[shard], citing, self.cut_hosts)
+                return bags.divide_claims(made, ranges)
+
+            return claims
+
+        def compare(number: int) -> Any:
+            return lambda _attempt: bags.find_lost([claimed[shard][number] for shard in self.numbers])
+
+        claimed = self.engine.run({shard: claim(shard) for shard in self.numbers})
+        lost = self.engine.run({number: compare(number) for number in range(ranges)})
+        return {shard: bags.join_claims([lost[number][shard] for number in range(ranges)]) for shard in self.numbers}
+
+    def _send_visits(self, kept: dict[int, KeptWords], lost: dict[int, bags.Claims]) -> dict[int, bags.Visits]:
         def emit(shard: int) -> Any:
             def visits(_attempt: Attempt) -> list[bags.Visits]:
                 corpus = self._corpus(shard)
@@ -149,8 +173,10 @@ class ShardedJob:
                 words, citing = bags.make_vocabulary(corpus, self.strategy), bags.citing_pages(corpus)
                 batches = bags.emit_visits(corpus, self.strategy, words, kept[shard], citing, is_target)
                 reduced = bags.reduce_visits(batches, self.strategy)
-                if sums_up[shard]:
-                    reduced = bags.presum_visits(reduced, self.strategy, self.cut_hosts)
+                if self.sums_up:
+                    if self.engine.rng.random() < 0.5:
+                        reduced = bags.presum_visits(reduced, self.strategy, self.cut_hosts)
+                    reduced = bags.presum_visits(reduced, self.strategy, lost=lost[shard])
                 return bags.divide_visits(reduced, self.bounds, self.strategy)
 
             return visits
@@ -182,13 +208,24 @@ class ShardedJob:
 
         return widen
 
-    def _merge(self, shard: int, kept: KeptWords, visits: bags.Visits) -> Any:
+    def _merge(self, shard: int, kept: KeptWords, visits: bags.Visits, lost: bags.Claims) -> Any:
         def merge(attempt: Attempt) -> Raw:
             corpus = self._corpus(shard)
             words, citing = bags.make_vocabulary(corpus, self.strategy), bags.citing_pages(corpus)
             own = self._own(corpus, shard)
+            anchors = bags.lost_anchors(corpus, self.strategy, words, kept, citing, self.cut_hosts, lost)
             return bags.merge(
-                corpus, self.strategy, words, kept, citing, attempt.folder, attempt.progress, 1, visits, own
+                corpus,
+                self.strategy,
+                words,
+                kept,
+                citing,
+                attempt.folder,
+                attempt.progress,
+                1,
+                visits,
+                own,
+                lost=anchors,
             )
 
         return merge

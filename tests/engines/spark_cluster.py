@@ -15,6 +15,8 @@ from typing import Any, Self
 
 import pytest
 
+from pagekin.store import Progress
+
 JAVA_OPTIONS = "-XX:+UseSerialGC -XX:TieredStopAtLevel=1"
 """Quick to start."""
 SETTINGS = {
@@ -128,6 +130,18 @@ class SparkCluster:
     def kill_worker(self) -> None:
         """Kill the worker that was started first, with all that it does."""
         self._workers.pop(0).kill()
+
+    def kill_workers_at(self, *stages: str) -> tuple[Progress, list[str]]:
+        """Return a progress that replaces a worker by another in each of these stages, and the stages in which it did."""
+        killed: list[str] = []
+
+        def kill(stage: str, _share: float) -> None:
+            if stage in stages and stage not in killed:
+                killed.append(stage)
+                self.kill_worker()
+                self.start_worker()
+
+        return kill, killed
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

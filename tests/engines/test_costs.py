@@ -10,8 +10,9 @@ from pagekin.bags import Strategy
 from pagekin.cli.app import fill_template
 from pagekin.engines import BuildRecipe, costs, divide_costs, usual_costs
 from pagekin.engines.costs import Trial, _carry_on, take_sample
+from pagekin.engines.local import build_collection
 from pagekin.hypertext import ReadPlan
-from pagekin.sources import Unit
+from pagekin.sources import Unit, plan_units
 from tests.command import pagekin
 
 
@@ -62,7 +63,26 @@ def test_what_is_small_is_built_once_and_its_plan_says_so(tmp_path: Path, monkey
     assert "by building everything" in fill_template("plan", costs=told, out="x.kin")
     many = costs.estimate_costs(plan, BuildRecipe(Strategy(), text=True), pages=10**6)
     assert (many.was_tried, many.is_guess) == (False, True)
-    assert "this is a guess" in fill_template("plan", costs=many, out="x.kin")
+    assert "this is only a guess" in fill_template("plan", costs=many, out="x.kin")
+
+
+def test_a_trial_builds_its_pages_once_and_few_others_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    for page in range(60):
+        (site / f"{page}.html").write_text(f"<title>page {page}</title><p>word{page % 7} and more")
+    built = []
+
+    def build(plan: ReadPlan, recipe: BuildRecipe) -> object:
+        built.append(sum(len(unit.files) for unit in plan.units))
+        return build_collection(plan, recipe)
+
+    monkeypatch.setattr(costs, "build_collection", build)
+    units = tuple(plan_units([str(site)], {}, "http://a.test/"))
+    plan = ReadPlan([str(site)], tmp_path / "out.kin", base_url="http://a.test/", units=units)
+    trial = costs._try(plan, BuildRecipe(Strategy(), text=True))
+    assert built == [costs._WARM_UP, 60]
+    assert costs._WARM_UP < 60 == trial.pages
 
 
 @pytest.mark.parametrize("flags", [["--no-clusters", "--no-text"], []])
@@ -115,7 +135,7 @@ def test_the_plan_of_a_cluster_needs_no_sources() -> None:
     assert told["cores"] == 500
     shown = run("--engine", "spark", "--pages", "3e9", "--cores", "500").stdout
     assert shown.startswith("about 3,000,000,000 pages")
-    assert "merging is among it" in shown
+    assert "including merging" in shown
     assert "too much memory for a task" in run("--engine", "spark", "--pages", "3e9", "--cores", "8").stdout
     assert "too much memory" not in run("--engine", "spark", "--pages", "1e6").stdout
     for wrong in ([], ["--pages", "1e6"], ["--engine", "spark"]):

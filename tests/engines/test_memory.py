@@ -9,7 +9,8 @@ import pytest
 
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
-from pagekin.engines import BuildRecipe, build_collection, index_collection, needs
+from pagekin.engines import BuildRecipe, build_collection, build_shards, index_collection, needs
+from pagekin.engines.needs import least_memory
 from pagekin.hypertext import ReadPlan
 from pagekin.store import DiskFullError, MemoryBudget, TooLittleMemoryError, can_be_resumed, open_kin
 from tests.bags.webs import record
@@ -66,6 +67,29 @@ def test_too_little_memory_is_refused_before_work_starts_with_the_least_that_wou
     with pytest.raises(TooLittleMemoryError, match=r"--memory 100M is too little .* 400M would do. Nothing was begun."):
         build("demo", out, MemoryBudget(100 << 20))
     assert not out.exists()
+
+
+def test_shards_need_less_memory_than_one_piece_and_their_clusters_are_counted() -> None:
+    large, sample = 100 << 30, 30_000
+    needed = [least_memory(large, shards) for shards in (1, 8, 64)]
+    assert needed[0] > needed[1] > needed[2] > needs.WHOLE_TABLES * needs.MEMORY_SHARE * large
+    assert least_memory(100 << 20, 8, sample) > least_memory(100 << 20, 8)
+    assert least_memory(1 << 30, 8, sample) == least_memory(2 << 30, 8, sample)  # of a sample, not of all pages
+
+
+def test_too_little_memory_for_shards_is_refused_and_the_message_says_what_clusters_cost(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    site.mkdir()
+    with (site / "large.html").open("wb") as file:
+        file.truncate(1 << 30)
+    plan = ReadPlan([str(site)], tmp_path / "a.kin", workers=1, memory=MemoryBudget(100 << 20))
+    with pytest.raises(
+        TooLittleMemoryError, match=r"MB of HTML in 3 shards; \d+M would do, or \d+M with --no-clusters"
+    ):
+        build_shards(plan, 3, BuildRecipe(Strategy(), ClusterSettings()))
+    with pytest.raises(TooLittleMemoryError, match=r"MB of HTML in 3 shards; \d+M would do. Nothing was begun."):
+        build_shards(plan, 3, BuildRecipe(Strategy()))
+    assert not plan.out.exists()
 
 
 def test_indexing_again_asks_for_memory_too(demo: Path) -> None:

@@ -39,6 +39,7 @@ class ShufflingRunner:
         """Stop when the stage `last` is to begin."""
         self.work, self.last, self.rng = work, last, random.Random(seed)
         self.deaths = self.repeats = 0
+        self.results: dict[str, dict[int, dict[str, Any]]] = {}
 
     def run(self, stage: str, numbers: Iterable[int]) -> dict[int, dict[str, Any]]:
         """Run the tasks of a stage."""
@@ -46,7 +47,8 @@ class ShufflingRunner:
             raise TaskDiedError
         order = list(numbers)
         self.rng.shuffle(order)
-        return {number: self._run(stage, number) for number in order}
+        self.results[stage] = {number: self._run(stage, number) for number in order}
+        return self.results[stage]
 
     def _run(self, stage: str, number: int) -> dict[str, Any]:
         is_done = JobFolder(self.work.folder).find(stage, number) is not None
@@ -160,6 +162,36 @@ def test_small_webs_by_many_strategies(seed: int, tmp_path: Path, monkeypatch: p
 def test_a_host_that_is_cut_is_judged_in_rounds(tmp_path: Path) -> None:
     """All pages are of one host, which has furniture, and an index in sheets that lie in several shards."""
     check(archive_of(index_web(1), tmp_path), 4, BuildRecipe(Strategy(), None, text=True), tmp_path, 5)
+
+
+@pytest.mark.parametrize(
+    "settings", ["", "links.scale=1", "anchors.within_site=off links.scale=1", "anchors.repeat=every"]
+)
+def test_equal_links_of_a_host_that_is_cut_count_once_and_no_window_travels_alone(
+    settings: str, tmp_path: Path
+) -> None:
+    """Pages in all shards link by the same words, or by none, to pages of their own host in any shard and to one elsewhere."""
+    texts, host = ("granite", "mica slate", "", "quartz vein"), "http://b.example"
+    pages = [
+        record(
+            f"{host}/{page:02}",
+            f"<title>stone{page}</title>word{page} "
+            + "".join(
+                f"around{page}x{step} <a href={target}>{texts[page % 4]}</a> after{page % 5} <p>"
+                for step in range(3)
+                for target in (f"{host}/{(page * 7 + step * 20) % 60:02}", "http://a.example/")
+            ),
+        )
+        for page in range(60)
+    ]
+    pages += [record(f"http://{name}.example/", f"gneiss <a href={host}/30>{texts[0]}</a> {name}") for name in "ac"]
+    strategy = choose_strategy(settings=["content.furniture=1", *settings.split()])
+    runner = check(archive_of(pages, tmp_path), 4, BuildRecipe(strategy, None), tmp_path, 2)
+    windows, compared = runner.results["windows"].values(), runner.results["compare"].values()
+    assert any(one["sums"] for one in windows)
+    if not strategy.links.scale:
+        assert [one["visits"] for one in windows] == [0] * 4
+    assert bool(sum(one["lost"] for one in compared)) == (strategy.anchors.repeat == "once")
 
 
 def test_words_of_one_stem_in_several_shards_are_one_form(tmp_path: Path) -> None:

@@ -227,8 +227,8 @@ def test_a_build_in_shards_never_merges_the_whole_and_keeps_to_its_memory(
         raise AssertionError("the corpus is merged in one piece")
 
     monkeypatch.setattr(local_shards, "merge_sample", never)
-    monkeypatch.setattr(needs, "LEAST_MEMORY", 0)
-    monkeypatch.setattr(needs, "MEMORY_SHARE", 0)
+    for constant in ("LEAST_MEMORY", "SHARDS_MORE", "MEMORY_SHARE"):
+        monkeypatch.setattr(needs, constant, 0)
     little = ReadPlan(plan.sources, tmp_path / "little.kin", workers=1, memory=MemoryBudget(1 << 20))
     build_shards(little, 3, BuildRecipe(Strategy(), text=True))
     assert arrays(open_kin(little.out)) == arrays(open_kin(plan.out))

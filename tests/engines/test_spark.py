@@ -16,6 +16,8 @@ from pagekin.engines import BuildRecipe, BuildReport, ClusterPlan, build_here, b
 from pagekin.engines.spark import UnreadFilesError
 from pagekin.hypertext import ReadPlan
 from pagekin.store import Storage, open_kin
+from tests.bags.webs import record
+from tests.clusters.test_sampling import web as topical_web
 from tests.sources.making import html, http, members, warc
 
 from .collections import files_of
@@ -68,19 +70,24 @@ def test_the_demo_web_by_the_command(cluster: SparkCluster, tmp_path: Path) -> N
     assert files_of(there) == files_of(here)
 
 
+def test_clusters_of_a_sample_by_the_command(cluster: SparkCluster, tmp_path: Path) -> None:
+    """One task clusters the sample, and every shard puts its own pages to the nearest clusters."""
+    there, here = tmp_path / "there.kin", tmp_path / "here.kin"
+    archive = tmp_path / "web.warc"
+    archive.write_bytes(b"".join(record(url, text) for url, text in topical_web().items()))
+    build = ("build", archive, "--shards", "3", "--cluster-set", "sample=45")
+    run(*build, "--engine", "spark", "--master", cluster.master, "--out", there)
+    run(*build, "--out", here)
+    assert [tree["sampled"] for tree in open_kin(there).facts["trees"]] == [45]
+    assert files_of(there) == files_of(here)
+
+
 def test_webkb_with_workers_that_are_killed_while_they_read_and_while_they_make_bags(
     cluster: SparkCluster, data: Path, tmp_path: Path
 ) -> None:
     there, here = tmp_path / "there.kin", tmp_path / "here.kin"
     plan = ReadPlan([str(data / "webkb" / "webkb.warc.gz")], here)
-    killed: list[str] = []
-
-    def kill(stage: str, _share: float) -> None:
-        if stage in ("reading", "bags") and stage not in killed:
-            killed.append(stage)
-            cluster.kill_worker()
-            cluster.start_worker()
-
+    kill, killed = cluster.kill_workers_at("reading", "bags")
     build_there(plan, ClusterPlan(there, 4, task_bytes=SMALL), progress=kill)
     assert killed == ["reading", "bags"]
     build(plan, here, 4)

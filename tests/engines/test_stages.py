@@ -117,10 +117,8 @@ SETTINGS = (
 
 
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    plan = ReadPlan(["demo"], tmp_path_factory.mktemp("demo") / "demo.kin")
-    read_sources(plan)
-    return Corpus.open(plan.out)
+def demo(demo_read: Path) -> Corpus:
+    return Corpus.open(demo_read)
 
 
 @pytest.mark.parametrize(("seed", "shards"), [(0, 1), (1, 3), (2, 5)])

@@ -3,6 +3,7 @@
 from .bags import BAG_ARRAYS, Bags, Origin
 from .build import keep, make_bags, merge, round_windows, write_sketches
 from .check import check_bag_shapes, check_bags, check_frequencies, spread_sample
+from .claims import Claims, claim_links, divide_claims, find_lost, join_claims, lost_anchors
 from .copies import (
     EMPTY_PLACE,
     NEAR_COPY,
@@ -60,6 +61,7 @@ from .link_pairs import (
     number_links,
 )
 from .links import citing_pages
+from .listing import LINK_WORDS, LISTED_WORDS, is_of_links
 from .mixing import mix64
 from .page import page_bag, page_sketch
 from .ranges import ranges_of
@@ -100,6 +102,8 @@ __all__ = [
     "ASKED_BY_ALL",
     "BAG_ARRAYS",
     "EMPTY_PLACE",
+    "LINK_WORDS",
+    "LISTED_WORDS",
     "NEAR_COPY",
     "NOWHERE",
     "NO_SKETCH",
@@ -110,6 +114,7 @@ __all__ = [
     "BagWorkshop",
     "Bags",
     "BaseReader",
+    "Claims",
     "CopyIndex",
     "DisplayWords",
     "DocumentLinks",
@@ -148,6 +153,7 @@ __all__ = [
     "choose_display_words",
     "choose_strategy",
     "citing_pages",
+    "claim_links",
     "classify_links",
     "collect_links",
     "common_words",
@@ -155,6 +161,7 @@ __all__ = [
     "count_frequencies",
     "count_outlinks",
     "count_words",
+    "divide_claims",
     "divide_frequencies",
     "divide_links",
     "divide_tally",
@@ -165,13 +172,16 @@ __all__ = [
     "epoch_part",
     "find_captured",
     "find_links",
+    "find_lost",
     "fold_copies",
     "has_sketches",
     "host_hashes",
     "identify_epoch",
     "identify_epoch_of_ranges",
+    "is_of_links",
     "is_shard",
     "is_telling",
+    "join_claims",
     "join_epoch_parts",
     "judge_links",
     "judge_links_in_rounds",
@@ -181,6 +191,7 @@ __all__ = [
     "link_shares",
     "link_weights",
     "load_strategy",
+    "lost_anchors",
     "make_bags",
     "make_delta_bags",
     "make_vocabulary",

@@ -98,7 +98,7 @@ class Bags:
         return place if place < len(self.urls) and int(self.urls[place]) == url else -1
 
     def read_ahead(self, ahead: ReadAhead, documents: Array, arrays: Sequence[Array]) -> None:
-        """Ask the system for the entries of some documents in arrays that have one for each entry of a bag."""
+        """Ask the operating system to read the bag entries of some documents ahead."""
         ahead.ask([self.offsets], documents, documents + 2)
         ahead.ask(arrays, self.offsets[documents], self.offsets[documents + 1])
 

@@ -49,6 +49,7 @@ WINDOW_ENDS: dict[str, tuple[Boundary, ...]] = {
 }
 """What ends a window of each kind; headings and the ends of lists and tables are borders of paragraphs too."""
 NOT_ASKED = np.zeros(0, np.uint8)
+_NONE_LOST = np.zeros(0, np.int64)
 """In place of an array for links that repeat others: nobody wants to know."""
 BATCH_WORDS = 1 << 21
 BATCH_WORK = 1 << 22
@@ -266,7 +267,7 @@ def _most_entries(links: Inlinks, memory: MemoryBudget) -> npt.NDArray[np.int64]
 def _add_sums(
     merged: "Merged", urls: npt.NDArray[np.int64], terms: npt.NDArray[np.uint32], sums: npt.NDArray[np.int64], order: "TermOrder"
 ) -> "Merged":  # fmt: skip
-    """Add what windows weigh that were summed up elsewhere, by URL and term, to the bags of a batch. Cost: a sort."""
+    """Add windows that were summed up elsewhere, by URL and term, to the bags of a batch. Cost: one sort."""
     from pagekin.bags._kernels.merge import FROM_ANCHORS
 
     if not len(urls):
@@ -287,7 +288,7 @@ def _add_sums(
 
 
 def _make_scratch(terms: int, most_links: int) -> "Scratch":
-    """Return what a thread needs to merge bags of so many terms, from so many links to an address."""
+    """Return a thread's scratch memory for bags of this many terms, from this many links to an address."""
     from pagekin.bags._kernels.merge import Scratch
 
     return Scratch(
@@ -305,17 +306,18 @@ def merge(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, folder: Path,
     progress: Progress, threads: int, visits: Visits | None = None, own: range | None = None,
     memory: MemoryBudget = NO_LIMIT, wanted: Array | None = None, known: Array | None = None,
-    repeats: npt.NDArray[np.uint8] = NOT_ASKED,
+    repeats: npt.NDArray[np.uint8] = NOT_ASKED, lost: npt.NDArray[np.int64] = _NONE_LOST,
 ) -> Raw:  # fmt: skip
     """Merge the fragments of each URL into one bag; the inverted anchors of the corpus are sorted by URL already.
 
     Where the corpus is a shard, `visits` are the links to its addresses on pages of all others, and `own` are the URLs whose
-    bags are its own. `wanted` marks those whose bags are made, if these are not all; `known` are hashes for `hash_terms`.
+    bags are its own; `lost` are its anchors whose windows other shards count: see `lost_anchors`.
+    `wanted` marks those whose bags are made, if these are not all; `known` are hashes for `hash_terms`.
     In `repeats`, if it has a place for every anchor, links are marked that do not count because another one said the same.
     """
     from pagekin.bags._kernels.merge import Batch, Merged, merge_bags
 
-    inlinks = gather_inlinks(corpus, strategy, words, kept, citing, visits, Workspace(folder, memory), wanted)
+    inlinks = gather_inlinks(corpus, strategy, words, kept, citing, visits, Workspace(folder, memory), wanted, lost)
     limits = term_limits(corpus, strategy, words, len(inlinks.visitors))
     terms = limits[-1]
     hashes = hash_terms(corpus, strategy, words, inlinks.visitors, known)

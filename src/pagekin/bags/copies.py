@@ -130,7 +130,8 @@ def fold_copies(sketches: Array, names: Sequence[Hashable] | None = None) -> lis
     earlier = earlier_copies(sketches)
 
     def find_head(place: int, heads: list[int]) -> int:
-        return next((other for other in earlier[place] if heads[other] == other), place)
+        others = earlier[place]
+        return next((other for other in others if heads[other] == other), place) if others else place
 
     return _heads_of(len(sketches), find_head, names)
 
@@ -150,18 +151,19 @@ def _heads_of(count: int, find_head: Callable[[int, list[int]], int], names: Seq
 def earlier_copies(sketches: Array) -> list[list[int]]:
     """Return, for each of a few hundred sketches, the sorted places of earlier sketches that are its copies.
 
-    Copies differ in few places, so that most runs of four places are the same in both: pairs of which that is true are compared.
+    Copies differ in at most six places, so of any seven runs of four places at least one is the same in both: pairs of which
+    that is true are compared. Empty sketches have no copies; in a ranking they may be most.
     """
-    runs = np.ascontiguousarray(sketches, np.uint16).view(np.uint64)
-    same_runs, same = np.zeros((len(runs), len(runs)), np.uint8), np.empty((len(runs), len(runs)), np.bool_)
-    for run in np.ascontiguousarray(runs.T):
-        np.equal(run[:, None], run, out=same)
-        same_runs += same.view(np.uint8)
+    filled = np.flatnonzero((sketches != EMPTY_PLACE).any(axis=1))
+    rows = np.ascontiguousarray(sketches[filled], np.uint16)
     most_different = int((1 - NEAR_COPY) * SKETCH_PLACES)
-    later, earlier = np.tril(same_runs >= runs.shape[1] - most_different, -1).nonzero()
-    copies = are_copies(sketches[later], sketches[earlier])
+    likely, same = np.zeros((len(rows), len(rows)), np.bool_), np.empty((len(rows), len(rows)), np.bool_)
+    for run in np.ascontiguousarray(rows.view(np.uint64).T[: most_different + 1]):
+        likely |= np.equal(run[:, None], run, out=same)
+    later, earlier = np.tril(likely, -1).nonzero()
+    copies = are_copies(rows[later], rows[earlier])
     found: list[list[int]] = [[] for _ in sketches]
-    for place, other in zip(later[copies].tolist(), earlier[copies].tolist(), strict=True):
+    for place, other in zip(filled[later[copies]].tolist(), filled[earlier[copies]].tolist(), strict=True):
         found[place].append(other)
     return found
 

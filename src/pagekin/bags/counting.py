@@ -13,7 +13,7 @@ _SAMPLED_KEYS = 1 << 16
 def count_distinct(
     keys: Array, values: Array, memory: MemoryBudget = NO_LIMIT
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return for every key, in order, how many different values it has, and the place of one of them."""
+    """Return, for every key in order, its number of distinct values and the place of one of them."""
     bounds = _key_bounds(keys, memory)
     if not len(bounds):
         return _count_sorted(keys, values)
@@ -31,7 +31,7 @@ def count_distinct(
 
 
 def _key_bounds(keys: Array, memory: MemoryBudget) -> Array:
-    """Return keys that divide all keys into parts that can be sorted in memory; none if all can be."""
+    """Return keys that divide all keys into parts that can be sorted in memory; none if everything fits."""
     at_once = memory.items(max(len(keys), 1), _SORTED_BYTES)
     if at_once >= len(keys):
         return keys[:0]

@@ -1,4 +1,4 @@
-"""Links that say nothing of what their target is about: site furniture, navigation, and links of pages that only list."""
+"""Links that say nothing about their target: site furniture, navigation, and links of mere lists."""
 
 from collections.abc import Iterator
 from enum import IntEnum
@@ -25,7 +25,7 @@ SEQUENCE_LABEL = np.uint64(0x5EC9E4CE)
 
 
 class LinkUse(IntEnum):
-    """What a link is good for."""
+    """How a link counts."""
 
     COUNTS = 0
     FURNITURE = 1
@@ -35,7 +35,7 @@ class LinkUse(IntEnum):
 
 
 class HostLinks(NamedTuple):
-    """All links on the pages of some hosts. What a host's links are good for is decided from these alone."""
+    """All links on the pages of some hosts, which are all that is needed to judge them."""
 
     anchors: npt.NDArray[np.int64]
     """Their numbers."""
@@ -54,10 +54,12 @@ class HostLinks(NamedTuple):
 
 
 def folder_hashes(corpus: Corpus, pages: Array | None = None) -> npt.NDArray[np.uint64]:
-    """Return a hash of the folder that each page, or each of some, lies in: its address up to the last slash."""
-    some = range(len(corpus)) if pages is None else pages.tolist()
-    folders = (corpus.page_url(page).partition("?")[0].rpartition("/")[0] for page in some)
-    return np.fromiter(map(prefix_hash, folders), np.uint64, len(some))
+    """Return a hash of the folder of each page, or of some pages: the address up to the last slash."""
+    urls = np.asarray(corpus.pages.url)
+    some = corpus.urls.select(urls if pages is None else urls[pages])
+    folders = [url.partition(b"?")[0].rpartition(b"/")[0] for url in some]
+    hashes = {folder: prefix_hash(folder.decode("utf-8", "replace")) for folder in set(folders)}
+    return np.fromiter(map(hashes.__getitem__, folders), np.uint64, len(folders))
 
 
 def menu_keys(links: HostLinks, page_folder: Array, url_hash: Array) -> npt.NDArray[np.uint64]:
@@ -66,7 +68,7 @@ def menu_keys(links: HostLinks, page_folder: Array, url_hash: Array) -> npt.NDAr
 
 
 def are_labelled(labels: Array, hosts: Array, navigation: Array) -> npt.NDArray[np.bool_]:
-    """Mark the links, given the hashes of their hosts, of which one of the labels is navigation."""
+    """Mark the links with a label that is navigation, given the hashes of their hosts."""
     found = np.zeros(len(labels), np.bool_)
     for column in labels.T:
         found |= (column != 0) & is_among(column ^ hosts, navigation)
@@ -74,13 +76,13 @@ def are_labelled(labels: Array, hosts: Array, navigation: Array) -> npt.NDArray[
 
 
 def mark_sequences(labels: npt.NDArray[np.uint64], flags: Array) -> npt.NDArray[np.uint64]:
-    """Write the last label of links, which goes by their flags."""
+    """Write the last label of links, derived from their flags."""
     labels[:, -1] = np.where(np.asarray(flags) & AnchorFlag.SEQUENCE != 0, SEQUENCE_LABEL, 0)
     return labels
 
 
 def classify_by_epoch(corpus: Corpus, common: Array, navigation: Array, listing: Array) -> npt.NDArray[np.uint8]:
-    """Return the `LinkUse` of every anchor by what was decided before, from all links of every host.
+    """Return the `LinkUse` of every anchor by an earlier decision about all links of every host.
 
     `common`, `navigation` and `listing` are those of `JudgedLinks`, with the URL numbers of this corpus. So the links of a
     host of which a corpus has some pages only are classified as all of them were.
@@ -96,7 +98,7 @@ def classify_by_epoch(corpus: Corpus, common: Array, navigation: Array, listing:
 
 
 class EpochJudge:
-    """Says what links of a corpus's pages are good for, by what an epoch decided."""
+    """Judges the links of a corpus by the decisions of an epoch."""
 
     def __init__(self, corpus: Corpus, common: Array, navigation: Array, listing: Array) -> None:
         """Take what `JudgedLinks` names, with the URL numbers of the corpus."""
@@ -196,7 +198,7 @@ def host_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
 
 
 def words_in_furniture(corpus: Corpus, page: int, uses: Array) -> npt.NDArray[np.bool_]:
-    """Return which words of a page stand in links that are furniture, given the `LinkUse` of all anchors."""
+    """Mark the words of a page that are in furniture links, given the `LinkUse` of all anchors."""
     found = np.zeros(len(corpus.stream(page).words), dtype=np.bool_)
     for anchor in corpus.anchors_out(page):
         if uses[anchor] == LinkUse.FURNITURE:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pagekin.bags._kernels.merge import Web
 
 _COPIED = 1 << 22
+_NO_ANCHORS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Inlinks:
     def sums_to(
         self, first: int, last: int
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
-        """Return (addresses, counted from `first`; words; sums) of what visiting windows add to the bags of some addresses."""
+        """Return (addresses, counted from `first`; words; sums) that visiting windows add to the bags of some addresses."""
         offsets = self.sum_offsets[first : last + 1]
         part = slice(int(offsets[0]), int(offsets[-1]))
         return np.repeat(np.arange(last - first), np.diff(offsets)), self.sum_terms[part], self.sums[part]
@@ -86,10 +87,11 @@ class Inlinks:
 
 def gather_inlinks(
     corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array,
-    visits: Visits | None, room: Workspace, wanted: Array | None = None,
+    visits: Visits | None, room: Workspace, wanted: Array | None = None, lost: Array = _NO_ANCHORS,
 ) -> Inlinks:  # fmt: skip
-    """Return all links to the addresses of a corpus, or to those that are `wanted`: others are as if they had no page either.
+    """Return all links to the addresses of a corpus, or only to `wanted` ones; others count as if they had no page.
 
+    Visiting windows already say what those of the corpus's anchors `lost` say, which are left out.
     The corpus knows the addresses that visits lead to and the words around them, and citing addresses where these are terms:
     see `hypertext.widen_corpus`. A ValueError says what it does not know.
     """
@@ -121,7 +123,7 @@ def gather_inlinks(
     standing = _order_pages(corpus, visitors)
     visiting = np.cumsum(np.append(0, links))
     numbers = _find_words(words, visits)
-    every = _append_windows(kept, visits, numbers, room.folder)
+    every = _append_windows(kept, visits, numbers, room.folder, lost)
     summed = np.bincount(targets[visits.sum_target], minlength=len(nothing))
     sums = np.cumsum(np.append(0, summed)), numbers[visits.sum_word].astype(np.uint32), visits.sums
     return Inlinks(corpus, web, every, own, visiting, standing, more, visitors, *sums, wanted)
@@ -180,8 +182,12 @@ def _order_pages(corpus: Corpus, visitors: list[bytes]) -> npt.NDArray[np.int64]
     return standing
 
 
-def _append_windows(kept: "KeptWords", visits: Visits, numbers: npt.NDArray[np.int32], folder: Path) -> "KeptWords":
-    """Return kept words followed by the windows of visiting links, grouped by visiting page."""
+def _append_windows(
+    kept: "KeptWords", visits: Visits, numbers: npt.NDArray[np.int32], folder: Path, lost: Array
+) -> "KeptWords":
+    """Return kept words, without the windows of `lost` anchors, followed by those of visiting links, grouped by visiting page."""
+    from pagekin.bags._kernels.keep import ELSEWHERE
+
     by_page = np.argsort(visits.source, kind="stable")
     sizes = np.diff(visits.word_offsets)
     begins = np.cumsum(np.append(0, sizes[by_page]))
@@ -191,14 +197,20 @@ def _append_windows(kept: "KeptWords", visits: Visits, numbers: npt.NDArray[np.i
     counts = spans[:, 1] >= 0
     in_page = np.empty(len(sizes), np.int64)
     in_page[by_page] = begins[:-1] - (page_ends - pages)[visits.source[by_page]]
+    ends_elsewhere = spans[:, 2] == ELSEWHERE
     spans[counts] += in_page[counts, None].astype(np.int32)
+    spans[ends_elsewhere, 2] = ELSEWHERE
     with (
         temporary_array(folder / "visited.words", np.int32) as all_words,
         temporary_array(folder / "visited.spans", np.int32) as all_spans,
     ):
-        for own, file in ((kept.words, all_words), (kept.spans.reshape(-1), all_spans)):
-            for start in range(0, len(own), _COPIED):
-                file.append(own[start : start + _COPIED])
+        for start in range(0, len(kept.words), _COPIED):
+            all_words.append(kept.words[start : start + _COPIED])
+        for start in range(0, len(kept.spans), _COPIED // 4):
+            own = np.array(kept.spans[start : start + _COPIED // 4])
+            low, high = np.searchsorted(lost, [start, start + len(own)])
+            own[lost[low:high] - start, 2] = ELSEWHERE
+            all_spans.append(own.reshape(-1))
         all_words.append(numbers[visits.words[row_entries(visits.word_offsets, by_page)]])
         all_spans.append(spans.reshape(-1))
         return kept._replace(

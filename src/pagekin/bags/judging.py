@@ -54,7 +54,7 @@ Rounds = Generator[Tally, Tally, "_HostJudgement"]
 
 
 class JudgedLinks(NamedTuple):
-    """What the links of all hosts are good for, and what decided it."""
+    """The judgement of the links of all hosts, and its grounds."""
 
     uses: npt.NDArray[np.uint8]
     """The `LinkUse` of every anchor."""
@@ -68,7 +68,7 @@ class JudgedLinks(NamedTuple):
 
 
 class _HostJudgement(NamedTuple):
-    """What the links of some hosts are good for."""
+    """The judgement of the links of some hosts."""
 
     uses: npt.NDArray[np.uint8]
     """The `LinkUse` of each of the links."""
@@ -121,7 +121,7 @@ def judge_links_in_rounds(
 
 
 def find_captured(corpus: Corpus, addresses: Sequence[bytes]) -> npt.NDArray[np.bool_]:
-    """Return which addresses have a page in a corpus: what a shard answers others that judge links."""
+    """Mark the addresses that have a page in a corpus; other shards ask for this when they judge links."""
     urls = np.fromiter(map(corpus.urls.find, addresses), np.int64, len(addresses))
     return is_among(urls, np.asarray(corpus.pages.url, dtype=np.int64))
 
@@ -134,7 +134,7 @@ def _judge_all(
     corpus: Corpus, strategy: Strategy, site: Site, whole: Array, judged: list[tuple[HostLinks, _HostJudgement]],
     room: Workspace = IN_MEMORY,
 ) -> JudgedLinks:  # fmt: skip
-    """Judge the links of the hosts that are `whole`, and put them together with those that are judged."""
+    """Judge the links of the hosts that are `whole`, and join the result with links judged before."""
     uses = room.full(int(corpus.pages.anchors[-1]), 0, np.uint8)
     parts = [_HostJudgement(uses[:0], np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0, np.int64))]
     for links, part in judged:
@@ -150,7 +150,7 @@ def _judge_all(
 
 
 def _judge_alone(corpus: Corpus, links: HostLinks, site: Site, strategy: Strategy) -> _HostJudgement:
-    """Judge the links of hosts that lie here wholly."""
+    """Judge the links of hosts that are entirely in this shard."""
     rounds = _judge_hosts(corpus, links, site, strategy, distinct(site.page_host[links.pages]))
     counted = next(rounds)
     while True:
@@ -228,7 +228,7 @@ def _find_navigation(
 def _find_menus(
     links: HostLinks, site: Site, hosts: Array, counts: npt.NDArray[np.bool_], share: float
 ) -> Generator[Tally, Tally, tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint64]]]:
-    """Return (which links are those of their folder's menu, the hashes of these, rising); `counts` marks the links looked at.
+    """Return (a mask of the links in their folder's menu, the sorted hashes of these); `counts` marks the links to examine.
 
     They stand, with the same words and the same target, on this share of the pages of a folder.
     """
@@ -273,7 +273,7 @@ def _find_listing_pages(
 def _find_repeated_links(
     links: HostLinks, site: Site, pages: Array, counts: Array
 ) -> Generator[Tally, Tally, npt.NDArray[np.int64]]:
-    """Return those of some pages, rising, most of whose links stand on other pages, too: in a sidebar, not in an index."""
+    """Return those of some pages most of whose links are also on other pages, as in a sidebar, not an index; ascending."""
     mine = np.flatnonzero(counts & is_among(links.pages, pages))
     keys = links.texts ^ mix64(site.url_hash[links.targets]) ^ site.host_hash[site.page_host[links.pages]]
     indexed = yield make_tally(_INDEXED, keys[mine])
@@ -288,7 +288,7 @@ def _find_repeated_links(
 def _find_other_sheets(
     corpus: Corpus, site: Site, links: HostLinks, listing: Array
 ) -> Generator[Tally, Tally, npt.NDArray[np.int64]]:
-    """Return further sheets of indexes: `genindex-J` is one if `genindex-A` and most of its kind are, though it is short."""
+    """Return further sheets of indexes: the short `genindex-J` is one if `genindex-A` and most of their siblings are."""
     prefixes = Counter(prefix for page in listing.tolist() if (prefix := sheet_prefix(corpus.page_url(page))))
     hashes = {prefix_hash(prefix): prefix for prefix in prefixes}
     total = yield make_tally(_SHEETS, np.array(list(hashes), np.uint64), np.array(list(prefixes.values()), np.int64))

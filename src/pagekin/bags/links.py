@@ -43,7 +43,7 @@ def link_batches(corpus: Corpus, room: Workspace = IN_MEMORY) -> Iterator[LinkBa
 
 
 def anchor_pages(corpus: Corpus, room: Workspace = IN_MEMORY) -> npt.NDArray[np.uint32]:
-    """Return the page on which each anchor stands, in memory or in a room."""
+    """Return the page of each anchor, in memory or in a temporary file."""
     offsets = np.asarray(corpus.pages.anchors, dtype=np.int64)
     pages = room.empty(int(offsets[-1]), np.uint32)
     for first, last in batch_ranges(offsets, room.memory.items(_STEP, 4)):

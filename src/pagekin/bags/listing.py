@@ -1,4 +1,4 @@
-"""Pages that only list others: what one page alone tells of it."""
+"""Recognise pages that only list others, from one page alone."""
 
 import re
 from itertools import pairwise
@@ -32,13 +32,13 @@ SAME_TARGET = 3
 
 
 def sheet_prefix(url: str) -> str:
-    """Return the beginning of the address of a sheet of an index, up to what tells it from others; '' if there is none."""
+    """Return the common beginning of the addresses of an index's sheets, given one of them; '' if there is none."""
     match = _SHEET.fullmatch(url)
     return match[1] if match else ""
 
 
 def is_of_links(corpus: Corpus, page: int, share: float = LINK_WORDS) -> bool:
-    """Return whether this share of a page's words stand in links."""
+    """Return whether at least this share of a page's words is in links."""
     part = slice(*np.asarray(corpus.pages.anchors[page : page + 2], dtype=np.int64).tolist())
     length = int(corpus.pages.tokens[page + 1]) - int(corpus.pages.tokens[page])
     return int(np.sum(corpus.anchors.length[part], dtype=np.int64)) >= share * length

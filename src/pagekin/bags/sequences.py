@@ -45,7 +45,7 @@ _IS, _ASKED = 0, 1
 def find_sequences(
     links: HostLinks, site: Site, hosts: Array, known: npt.NDArray[np.bool_], share: float
 ) -> Generator[Tally, Tally, tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint64]]]:
-    """Return (which links lead along a sequence, the hashes of their hosts and labels, rising).
+    """Return (a mask of the links along sequences, the sorted hashes of their hosts and labels).
 
     `known` marks links that are furniture anyway: what stands before them is no label, but they may be the way back. `share` is
     that of a host's pages with links to two others that is enough.
@@ -84,7 +84,7 @@ def find_sequences(
 
 
 class _Rows(NamedTuple):
-    """Links with a label: one with several stands several times."""
+    """Links with a label; a link with several labels has several rows."""
 
     places: npt.NDArray[np.int64]
     """The place of each among all links."""
@@ -117,7 +117,7 @@ def _distinct_links(rows: _Rows, links: HostLinks) -> _Rows:
 def _find_chains(
     links: HostLinks, site: Site, rows: _Rows, known: npt.NDArray[np.int64], labels: npt.NDArray[np.uint64]
 ) -> Generator[Tally, Tally, npt.NDArray[np.uint64]]:
-    """Return those of some labels by which pages lead to pages that have the label, too, and a link back with another."""
+    """Return the labels whose targets also have the label, and link back with another label."""
 
     def ends(places: Array) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.uint64]]:
         return site.url_hash[site.page_url[links.pages[places]]], site.url_hash[links.targets[places]]

@@ -1,4 +1,4 @@
-"""Settings as fields of frozen dataclasses: what is allowed stands with each, and one place checks and changes them."""
+"""Settings as fields of frozen dataclasses, each with its allowed values; checked and changed in one place."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -37,7 +37,7 @@ def list_settings(owner: Any) -> list[tuple[str, str, Any]]:
 
 
 def allowed_values(item: Any) -> str:
-    """Return what a setting may be, for people."""
+    """Return the allowed values of a setting, for people."""
     if "allowed" in item.metadata:
         return ", ".join(item.metadata["allowed"])
     if isinstance(item.default, bool):

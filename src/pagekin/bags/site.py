@@ -1,4 +1,4 @@
-"""What is known of all pages and addresses while links are judged."""
+"""Facts about all pages and addresses that judging links needs."""
 
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from pagekin.store import Array
 
 
 class Site(NamedTuple):
-    """What is known of all pages and addresses."""
+    """Facts about all pages and addresses."""
 
     page_url: npt.NDArray[np.int64]
     page_host: npt.NDArray[np.int64]
@@ -29,7 +29,7 @@ class Site(NamedTuple):
 
     @classmethod
     def of(cls, corpus: Corpus, captured: Array | None = None) -> "Site":
-        """Return what is known of a corpus; of a shard, `captured` marks the addresses that have a page in any shard."""
+        """Return the facts of a corpus; for a shard, `captured` marks the addresses that have a page in any shard."""
         page_url, page_host = (np.asarray(column, dtype=np.int64) for column in (corpus.pages.url, corpus.pages.host))
         url_host = np.full(len(corpus.urls), -1, dtype=np.int64)
         url_host[page_url] = page_host

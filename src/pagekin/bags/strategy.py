@@ -1,4 +1,4 @@
-"""How a page is represented: every choice of section 3 of the 2002 paper, as one value."""
+"""Strategies: how a page is represented, with every choice of section 3 of the 2002 paper."""
 
 import hashlib
 import json
@@ -124,7 +124,7 @@ class Signature:
 
 @dataclass(frozen=True)
 class Signals:
-    """How much each signal counts in the order of related pages. They choose among the candidates; no index depends on them."""
+    """The weight of each signal in the ranking of related pages; no index depends on them."""
 
     bag: float = number(0.15, "weight of the weighted Jaccard similarity of the whole bags", 0, 1000)
     tfidf: float = number(0.25, "weight of the TF-IDF cosine of the pages' own words", 0, 1000)
@@ -214,7 +214,7 @@ class Strategy:
         return hashlib.blake2b(json.dumps(plain, sort_keys=True).encode(), digest_size=8).hexdigest()
 
     def signals_for(self, wish: str) -> Signals:
-        """Return the weights of the signals for a wish; '' for what the strategy itself is for.
+        """Return the weights of the signals for a wish; '' means the strategy's own wish.
 
         A strategy that has weights for the wish keeps them, and one that goes by bags alone does so whatever is wished.
         """
@@ -263,7 +263,7 @@ def preset_strategy(name: str) -> Strategy:
 
 
 def strategy_from_dict(plain: Mapping[str, Any]) -> Strategy:
-    """Make a strategy from nested plain values; settings that they lack are as in their preset, or the defaults."""
+    """Make a strategy from nested plain values; missing settings are those of its preset, or the defaults."""
     flat: dict[str, Any] = {}
     tables = {table for _name, table, _item in list_settings(Strategy) if table}
     for name, value in plain.items():

@@ -1,4 +1,4 @@
-"""Tallies: counts by key that several shards make and one sum joins."""
+"""Tallies: counts by key that shards make and that are then summed."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from pagekin.store import Array, is_among
 
 
 class Tally(NamedTuple):
-    """Counts of what shards found, in the order of kind, key and value; none stands twice."""
+    """Counts by kind, key and value, sorted and without repetitions."""
 
     kinds: npt.NDArray[np.uint8]
     keys: npt.NDArray[np.uint64]
@@ -44,7 +44,7 @@ class Tally(NamedTuple):
 
 
 def make_tally(kind: int, keys: Array, counts: Array | int = 1, values: Array | int = 0) -> Tally:
-    """Return a tally of one kind; what stands several times is added up."""
+    """Return a tally of one kind; repeated entries are added up."""
     rows = len(keys)
     columns = np.full(rows, kind, np.uint8), np.asarray(keys, np.uint64)
     every = (np.broadcast_to(np.asarray(column), rows) for column in (values, counts))
@@ -52,7 +52,7 @@ def make_tally(kind: int, keys: Array, counts: Array | int = 1, values: Array | 
 
 
 def sum_tallies(parts: Iterable[Tally]) -> Tally:
-    """Return the sum of tallies. Sums of some may be summed with others, in any order."""
+    """Return the sum of tallies; sums can be summed again, in any order."""
     every = list(parts)
     kinds, keys, values, counts = (np.concatenate(column) for column in zip(*every, strict=True))
     order = np.lexsort((values, keys, kinds))
@@ -65,13 +65,13 @@ def sum_tallies(parts: Iterable[Tally]) -> Tally:
 
 
 def divide_tally(tally: Tally, count: int) -> list[Tally]:
-    """Divide a tally into so many ranges of keys, which can be summed apart."""
+    """Divide a tally into ranges of keys that can be summed separately."""
     number = ranges_of(tally.keys, count)
     return [tally.take(number == place) for place in range(count)]
 
 
 def select_tally(whole: Tally, part: Tally, everywhere: Array) -> Tally:
-    """Return what a shard has to know of a sum, given its own part: its keys, and all of the kinds in `everywhere`."""
+    """Return the part of a sum that a shard needs: its own keys, and all of the kinds in `everywhere`."""
     known = np.isin(whole.kinds, everywhere)
     for kind in np.unique(part.kinds).tolist():
         rows = slice(*np.searchsorted(whole.kinds, [kind, kind + 1]).tolist())

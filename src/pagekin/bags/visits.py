@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.furniture import host_hashes
+from pagekin.bags.claims import NO_CLAIMS, Claims
+from pagekin.bags.furniture import hash_names, host_hashes
 from pagekin.bags.links import anchor_pages
 from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import near_weights
@@ -22,6 +23,7 @@ from pagekin.store import Array, RaggedBytes, batch_ranges, pack_strings, row_en
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
 
+NO_HOSTS = np.zeros(0, np.uint64)
 BATCH_ANCHORS = 1 << 18
 """Anchors of pages whose visits are made at a time."""
 
@@ -312,18 +314,22 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     )  # fmt: skip
 
 
-def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array) -> Visits:
-    """Return visits with the windows of most links summed up to partial bags: one for each target, however many links it has.
+def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array = NO_HOSTS, lost: Claims = NO_CLAIMS) -> Visits:
+    """Return visits with the windows of links summed up to partial bags: one for each target, however many links it has.
 
-    Links of one host with the same words count once, so those of hosts that have pages in other shards, too, stay as they are:
-    only the target's shard knows all of them. Where citing pages are terms, the first link of each page stays without its window.
+    Where links of one host with the same words count once, those of `cut_hosts` stay as they are, and the windows of `lost` links
+    are dropped. Where citing pages are terms, the first link of each page stays without its window.
     """
+    from pagekin.bags._kernels.keep import ELSEWHERE
+
     near, spans = near_weights(strategy), visits.spans.reshape(-1, 4).astype(np.int64)
     may = (visits.key != 0) & bool(len(near))
     said = np.zeros(len(may), np.bool_)
     if strategy.anchors.repeat == "once":
         may &= ~np.isin(visits.hosts, cut_hosts)[visits.source]
         said = _mark_again(visits.target, visits.key)
+        targets = hash_names(RaggedBytes(visits.targets, visits.target_offsets))
+        said |= lost.mark(targets[visits.target], visits.key)
     links, sizes = np.flatnonzero(may & ~said), np.diff(visits.word_offsets)
     entries = row_entries(visits.word_offsets, links)
     link = np.repeat(links, sizes[links])
@@ -337,7 +343,7 @@ def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array) -> Visit
         len(visits.hashes),
     )
     sizes[may] = 0
-    spans[may] = 0
+    spans[may] = (0, 0, ELSEWHERE, 0)
     return reduce_visits(
         [
             visits._replace(
@@ -355,7 +361,7 @@ def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array) -> Visit
 
 
 def _add_up(target: Array, word: Array, sums: Array, words: int) -> tuple[Array, Array, Array]:
-    """Return (targets, words, sums) of pairs of a target and one of so many words, each pair once, in order."""
+    """Return (targets, words, sums) of all pairs of a target and a word, each pair once, in order."""
     pairs, place = np.unique(target.astype(np.int64) * max(words, 1) + word, return_inverse=True)
     together = np.zeros(len(pairs), np.int64)
     np.add.at(together, place, sums)

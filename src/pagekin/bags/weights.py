@@ -32,7 +32,7 @@ def distance_weights(strategy: Strategy) -> npt.NDArray[np.float64]:
 
 
 def near_weights(strategy: Strategy) -> npt.NDArray[np.int64]:
-    """Return what window words count by distance from the link, in units; nothing if windows do not count."""
+    """Return the weights of window words by distance from the link, in units; nothing if windows do not count."""
     near = whole_units(distance_weights(strategy) * strategy.anchors.scale)
     if strategy.window.kind != "basic":
         near = near[: DYNAMIC_SIZE + 1]

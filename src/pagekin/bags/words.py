@@ -26,7 +26,7 @@ DROPPED = -1
 
 @cache
 def stop_words(language: str) -> frozenset[str]:
-    """Return the (folded) words of a language that say nothing about a page's topic; none of one that has no list."""
+    """Return the (folded) stop words of a language; none for a language without a list."""
     if language == "en":
         return STOP_WORDS
     lines = Path(__file__).with_name("stopwords_by_language.txt").read_text(encoding="utf-8").splitlines()
@@ -35,7 +35,7 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def is_telling(word: str, language: str) -> bool:
-    """Return whether a (folded) word tells people something of a page in a language.
+    """Return whether a (folded) word is informative to people, on a page in a language.
 
     Stop words of the language do not; nor do words of scripts without spaces, which are two neighbouring characters each.
     """
@@ -46,7 +46,8 @@ def is_telling(word: str, language: str) -> bool:
 def _stemmer() -> Any:
     import Stemmer
 
-    return Stemmer.Stemmer("porter")
+    # Without its cache: lists of words are all different, and looking them up costs six times as much as stemming.
+    return Stemmer.Stemmer("porter", 0)
 
 
 def _stems(words: Sequence[str]) -> list[str]:
@@ -56,7 +57,7 @@ def _stems(words: Sequence[str]) -> list[str]:
 
 
 def bag_forms(words: Sequence[str], strategy: Strategy) -> list[str]:
-    """Return the form in which each (folded) word goes into a bag, '' if it does not."""
+    """Return the bag form of each (folded) word, or '' if bags do not hold it."""
     if strategy.words == "letters":
         words = ["".join(filter(str.isalpha, word)) for word in words]
     elif strategy.words == "mixed":
@@ -101,7 +102,7 @@ def host_hash(name: bytes) -> int:
 
 
 def prefix_hash(prefix: str) -> int:
-    """Return the 64-bit hash of what addresses begin with: those of the sheets of an index, or of a folder."""
+    """Return the 64-bit hash of a prefix of addresses: of the sheets of an index, or of a folder."""
     return _address_hash(b"p", prefix)
 
 
@@ -137,7 +138,7 @@ def _key(strategy: Strategy) -> Hashable:
 
 
 def learn_vocabulary(corpus: Corpus, strategy: Strategy, known: Vocabulary, places: Array) -> Vocabulary:
-    """Make the table of a corpus's terms, most of which have a place among the terms of a known vocabulary, or -1.
+    """Make the table of a corpus's terms from a known vocabulary, given each term's place in it, or -1.
 
     From now on `make_vocabulary` returns it for this corpus. Cost: the words that the vocabulary does not know, or drops.
     """
@@ -155,7 +156,7 @@ def learn_vocabulary(corpus: Corpus, strategy: Strategy, known: Vocabulary, plac
 
 
 def indexed_vocabulary(corpus: Corpus, strategy: Strategy) -> Vocabulary:
-    """Return the words of an indexed collection's bags, from its index where that says all: words that no bag holds are dropped.
+    """Return the words of an indexed collection's bags, from its index if that suffices; without words that no bag holds.
 
     A bag's words are the terms themselves unless they are stems, or cut to letters. Where the pages' own words are in their
     bags, a word that is in none stands in no window either.
@@ -172,7 +173,7 @@ def indexed_vocabulary(corpus: Corpus, strategy: Strategy) -> Vocabulary:
 def _hash_terms(
     corpus: Corpus, strategy: Strategy, progress: Callable[[float], None]
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.bool_]]:
-    """Return (the hash of each term's bag form, whether it has one): memory for a number a term, and for no word."""
+    """Return (the hash of each term's bag form, whether it has one), without keeping the words in memory."""
     hashes = np.zeros(len(corpus.terms), dtype=np.uint64)
     is_kept = np.zeros(len(hashes), dtype=np.bool_)
     term = 0
@@ -187,7 +188,7 @@ def _hash_terms(
 
 
 def _number_words(hashes: npt.NDArray[np.uint64], is_kept: npt.NDArray[np.bool_]) -> Vocabulary:
-    """Return the numbered words, told apart by their hashes."""
+    """Return the numbered words, identified by their hashes."""
     kept = np.flatnonzero(is_kept).astype(np.uint32)
     _different, first, form = np.unique(hashes[kept], return_index=True, return_inverse=True)
     # Terms are ranked by frequency: the first of a stem is its most common form, and numbers the stem.

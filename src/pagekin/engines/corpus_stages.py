@@ -34,7 +34,7 @@ from pagekin.hypertext import (
     Round,
     ShardNames,
 )
-from pagekin.store import KinWriter, Names, Storage, Workspace, join_names, pack_record
+from pagekin.store import KinWriter, Names, Storage, Workspace, join_names
 
 _SAMPLE = 1024
 """Addresses of each group of parts by which ranges are chosen."""
@@ -281,7 +281,7 @@ def divide_parts(task: Task) -> dict[str, Any]:
         forget_part(task, path)
         for shard, own in enumerate(hypertext.divide_part(part, starts)):
             if len(own.pages):
-                spool.add(shard, pack_record(own))
+                task.add_to_spool(spool, shard, own)
     return {}
 
 

@@ -1,4 +1,4 @@
-"""Estimate the costs of a build here: build two samples of the sources, and extrapolate."""
+"""Estimate the costs of a build here: build what is small once, else two samples of the sources, and extrapolate."""
 
 import multiprocessing
 import os
@@ -18,6 +18,8 @@ from pagekin.store import Progress, no_progress, temporary_folder
 
 SAMPLES = (3 << 20, 24 << 20)
 """Bytes of the sources that the two samples hold, about."""
+_WARM_UP = 24
+"""Pages that are built first, so that loading and compiling the code is not measured."""
 _FILES = 400
 """Files of a folder that a sample takes at once."""
 _KIB = 1 if sys.platform == "darwin" else 1024
@@ -79,7 +81,7 @@ class BuildCosts:
 
 
 def estimate_costs(plan: ReadPlan, recipe: BuildRecipe, progress: Progress = no_progress, pages: int = 0) -> BuildCosts:
-    """Build two samples of the sources in a temporary folder, and extrapolate to all sources.
+    """Build two samples of the sources in a temporary folder, and extrapolate to all sources; build what is small once.
 
     With `pages` it is carried on to so many pages like these.
     """
@@ -88,16 +90,17 @@ def estimate_costs(plan: ReadPlan, recipe: BuildRecipe, progress: Progress = no_
     sizes = [source_bytes(unit) for unit in units]
     total = sum(sizes)
     samples = [take_sample(units, sizes, min(wanted, total)) for wanted in SAMPLES]
+    # If the large sample is everything, nothing is extrapolated: one build is enough.
+    everything = sum(map(source_bytes, samples[-1])) == total and not pages
+    if everything or samples[0] == samples[1]:
+        samples = samples[-1:]
     trials: list[Trial] = []
     for number, some in enumerate(samples):
-        progress("trying", number / len(SAMPLES))
-        if number and some == samples[number - 1]:  # all of what is small is in the first sample
-            trials.append(trials[-1])
-            continue
+        progress("trying", number / len(samples))
         with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:  # whose memory is measured
             trials.append(pool.submit(_try, replace(plan, units=tuple(some)), recipe).result())
     progress("trying", 1.0)
-    small, large = trials
+    small, large = trials[0], trials[-1]
     if not large.pages:
         raise SourceError(
             "the sample of the sources holds no page to estimate the cost from. Name sources with HTML pages."
@@ -156,10 +159,11 @@ def _halvings(step: int) -> list[int]:
 
 
 def _try(plan: ReadPlan, recipe: BuildRecipe) -> Trial:
-    """Build a sample twice: once to load and compile the code, once to measure."""
+    """Build a sample and measure it, after a few made-up pages that load and compile the code."""
     with temporary_folder("plan") as folder:
         here = replace(plan, out=folder / "sample.kin")
-        build_collection(replace(here, units=plan.units[:1], workers=1), recipe)
+        few = replace(plan, out=folder / "warm-up.kin", units=(_write_pages(folder / "pages"),), workers=1, exclude=())
+        build_collection(few, recipe)
         with _Watcher(plan.workers) as watcher:
             report = build_collection(here, recipe)
     assert report.read is not None
@@ -172,6 +176,17 @@ def _try(plan: ReadPlan, recipe: BuildRecipe) -> Trial:
         parts=sum(size for name, size in report.bytes_on_disk.items() if name.startswith(CORPUS_ARRAYS)),
         memory=watcher.peak,
     )
+
+
+def _write_pages(folder: Path) -> Unit:
+    """Write a few small pages with links to each other; return them as a unit to read."""
+    folder.mkdir()
+    names = [f"{page}.html" for page in range(_WARM_UP)]
+    for page, name in enumerate(names):
+        words = " ".join(f"word{page % 4}{step * page % 13}" for step in range(40))
+        link = f'<a href="{(page + 1) % _WARM_UP}.html">next word{page % 4}</a>'
+        (folder / name).write_text(f"<title>page {page}</title><p>{words} {link}", encoding="utf-8")
+    return Unit("folder", str(folder), 0, _WARM_UP, "", "http://localhost/", tuple(names))
 
 
 class _Watcher:

@@ -25,7 +25,16 @@ from pagekin.bags import (
     strategy_of_index,
     touched_targets,
 )
-from pagekin.clusters import DOCUMENTS_TREE, PageTopics, Tree, join_clusters, put_trees, read_trees
+from pagekin.clusters import (
+    DOCUMENTS_TREE,
+    PageTopics,
+    Tree,
+    join_clusters,
+    match_some,
+    put_trees,
+    read_trees,
+    topics_over_delta,
+)
 from pagekin.errors import PagekinError
 from pagekin.hypertext import (
     Corpus,
@@ -367,13 +376,24 @@ class DeltaMaker:
             return {}
         workshop = BagWorkshop(corpus, self._folder("workshop"), threads)
         joined: list[Tree] = join_clusters(corpus, self.corpus, trees, workshop, threads)
-        PageTopics.of(corpus, threads, joined[0].facts["method"] == "default", workshop).put(writer)
         came, went = self._differing(corpus, np.flatnonzero(~stays))
+        self._find_topics(corpus, came, joined[0].facts["method"] == "default", workshop, threads).put(writer)
         facts = put_trees(writer, joined)
         return facts | put_label_over_delta(
             writer, PagesOf(self.corpus, trees, went, stays),
             PagesOf(corpus, joined, came, np.ones(len(corpus), np.bool_)), called, threads,
         )  # fmt: skip
+
+    def _find_topics(
+        self, corpus: Corpus, came: Array, phrases: bool, workshop: BagWorkshop, threads: int
+    ) -> PageTopics:  # fmt: skip
+        """Return what the delta's pages are about; what the base says of pages that did not change is copied."""
+        known = PageTopics.read(self.base)
+        if known is None or phrases != (known.offered is not None):
+            return PageTopics.of(corpus, threads, phrases, workshop)
+        page_before = match_some(self.corpus, corpus)
+        page_before[came] = -1
+        return topics_over_delta(corpus, known, page_before, workshop, threads)
 
     def _differing(self, corpus: Corpus, hidden: npt.NDArray[np.int64]) -> tuple[Array, Array]:
         """Return (new or changed pages of the delta, removed or changed pages of the base)."""

@@ -49,7 +49,7 @@ class TaskRecord(NamedTuple):
     kin: str
     """The address of a folder of arrays, if there is one."""
     costs: dict[str, float]
-    """Processor seconds, and bytes received and sent."""
+    """Processor seconds, bytes received and sent, and rows of both."""
 
 
 class JobFolder:

@@ -28,6 +28,7 @@ from pagekin.clusters import (
     read_trees,
 )
 from pagekin.engines.needs import require_memory, require_room
+from pagekin.engines.sample import sample_size
 from pagekin.hypertext import (
     Corpus,
     Note,
@@ -133,10 +134,12 @@ def build_collection(
         return build_into(writer, plan, recipe, progress, note, before, added)
 
 
-def check_build(plan: ReadPlan, recipe: BuildRecipe, note: Note) -> ReadPlan:
+def check_build(plan: ReadPlan, recipe: BuildRecipe, note: Note, shards: int = 1) -> ReadPlan:
     """Return a plan with its units; raise an error if nothing could be indexed, or memory or disk would not do."""
     check_strategy(recipe.strategy)
-    return replace(plan, units=require_room(plan, recipe.clusters is not None, recipe.text, note))
+    sample = sample_size(recipe.clusters) if recipe.clusters else 0
+    clusters = recipe.clusters is not None
+    return replace(plan, units=require_room(plan, clusters, recipe.text, note, shards=shards, sample=sample))
 
 
 def build_into(

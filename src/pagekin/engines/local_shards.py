@@ -56,7 +56,7 @@ def build_shards(
 
     A build that was stopped goes on from the parts that were read, the corpora that were merged and the stages that are done.
     """
-    plan = check_build(plan, recipe, note)
+    plan = check_build(plan, recipe, note, shards)
     with KinWriter(plan.out, "pagekin build", plan.memory) as writer:
         if not plan.replace:
             refuse_other_sources(writer.path, plan.units)

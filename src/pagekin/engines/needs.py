@@ -13,6 +13,17 @@ LEAST_MEMORY = 400 << 20
 """What a build of few pages takes, with the compiled code of all its stages."""
 MEMORY_SHARE = 1 / 16
 """Bytes of memory for each byte of HTML that are not left on the disk."""
+SHARDS_MORE = 50 << 20
+"""What a build in shards takes besides: one process has the compiled code and the buffers of all stages."""
+WHOLE_TABLES = 3 / 8
+"""The share of that memory that shards do not make smaller: names, words and counts of the whole collection. By measurements
+of builds in one piece and in eight shards: docs/benchmarks.md."""
+UNEVEN = 2
+"""How many times the mean shard the largest is, at most: shards are cut by addresses, not by bytes."""
+CLUSTERED_PAGE = 24 << 10
+"""Bytes of memory for each page of the sample of which the clusters of shards are made."""
+SMALL_PAGE = 4 << 10
+"""Bytes of HTML of a small page: how many pages there are is not known before they are read."""
 PACKED = 4
 """Bytes of HTML in a byte of a compressed archive, about."""
 PARTS, CORPUS, INDEX, TEXT, CLUSTERS, TEMPORARY = 0.25, 0.2, 0.13, 0.1, 0.02, 0.25
@@ -45,19 +56,29 @@ def html_bytes(units: Sequence[Unit]) -> int:
     return sum(source_bytes(unit) * (PACKED if unit.path.lower().endswith(packed) else 1) for unit in units)
 
 
-def least_memory(html: int) -> int:
-    """Return the least memory for a build of this many bytes of HTML, in multiples of 10 MiB."""
-    return -(-(LEAST_MEMORY + round(MEMORY_SHARE * html)) // _STEP) * _STEP
+def least_memory(html: int, shards: int = 1, sample: int = 0) -> int:
+    """Return the least memory for a build of this many bytes of HTML, in multiples of 10 MiB.
+
+    Shards are made one after another, and before them clusters, from a sample of at most so many pages; 0 without clusters.
+    """
+    held = MEMORY_SHARE * html
+    if shards > 1:
+        held *= min(WHOLE_TABLES + (1 - WHOLE_TABLES) * UNEVEN / shards, 1.0)
+        held = SHARDS_MORE + max(held, CLUSTERED_PAGE * min(sample, html // SMALL_PAGE))
+    return -(-(LEAST_MEMORY + round(held)) // _STEP) * _STEP
 
 
-def require_memory(memory: MemoryBudget, html: int) -> None:
+def require_memory(memory: MemoryBudget, html: int, shards: int = 1, sample: int = 0) -> None:
     """Raise an error if a build has too little memory; with a limit, make the allocator return free memory."""
     if not memory.limit:
         return
-    if memory.limit < (least := least_memory(html)):
+    if memory.limit < (least := least_memory(html, shards, sample)):
+        divided = f" in {shards:,} shards" if shards > 1 else ""
+        plain = least_memory(html, shards)
+        without = f", or {plain >> 20}M with --no-clusters" if plain < least else ""
         raise TooLittleMemoryError(
-            f"--memory {memory.limit / (1 << 20):,.0f}M is too little for {html / 1e6:,.0f} MB of HTML; "
-            f"{least >> 20}M would do. Nothing was begun."
+            f"--memory {memory.limit / (1 << 20):,.0f}M is too little for {html / 1e6:,.0f} MB of HTML{divided}; "
+            f"{least >> 20}M would do{without}. Nothing was begun."
         )
     use_memory_tightly()
 
@@ -75,15 +96,17 @@ def free_disk(path: str | os.PathLike[str]) -> int:
 
 
 def require_room(
-    plan: ReadPlan, clusters: bool, text: bool, note: Note = no_note, index: bool = True, held: int = 0
-) -> tuple[Unit, ...]:
+    plan: ReadPlan, clusters: bool, text: bool, note: Note = no_note, index: bool = True, held: int = 0,
+    shards: int = 1, sample: int = 0,
+) -> tuple[Unit, ...]:  # fmt: skip
     """Raise an error for too little memory or disk; tell `note` how much disk a large build needs.
 
     Return the units of the sources, so that a large folder is listed once. With them, so many bytes of HTML are `held` in parts.
+    `shards` and `sample` are those of `least_memory`.
     """
     units = list(plan.units) or plan_units(plan.sources, plan.base_urls, plan.base_url)
     html = html_bytes(units) + held
-    require_memory(plan.memory, html)
+    require_memory(plan.memory, html, shards, sample)
     need, free = disk_need(html, index, text, clusters), free_disk(plan.out)
     if free < SURE * need:
         raise DiskFullError(

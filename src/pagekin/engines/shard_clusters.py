@@ -32,7 +32,7 @@ from pagekin.engines.shard_stages import Task, keep_record, open_record
 from pagekin.engines.shards import WHOLE, close_documents, cut_trees
 from pagekin.hypertext import Corpus, Cut
 from pagekin.labels import put_label
-from pagekin.store import KinWriter, no_progress, pack_record
+from pagekin.store import KinWriter, no_progress
 
 _SAMPLE = "sample"
 """The name under which clusters keep what shards need to join them."""
@@ -47,7 +47,7 @@ def pick(task: Task) -> dict[str, Any]:
     for number, part in enumerate(read_parts(task, [task.number])):
         folder = task.room / f"picked-{number}"
         for picked in pick_sample(part, limit, folder):
-            spool.add(0, pack_record(hypertext.read_part(picked)))
+            task.add_to_spool(spool, 0, hypertext.read_part(picked))
         forget_part(task, part)
         shutil.rmtree(folder)
     return {}

@@ -46,6 +46,8 @@ TASKS: Mapping[str, Callable[[Task], dict[str, Any]]] = {
     "judge": shard_stages.judge,
     "tally": shard_stages.tally,
     "keep": shard_stages.keep,
+    "compare": shard_stages.compare_links,
+    "windows": shard_stages.sum_windows,
     "bags": shard_stages.make_bags,
     "sum": shard_stages.sum_range,
     "figures": shard_stages.figure,
@@ -112,7 +114,8 @@ def run_task(
         result = TASKS[stage.partition(".")[0]](task)
         stages = [stage, _JUDGED] if result.get("judged") else [stage]
         sent = sum(piece_bytes(piece) for pieces in task.sent.values() for piece in pieces)
-        costs = {"seconds": time.process_time() - began, "received": task.received, "sent": sent}
+        seconds = time.process_time() - began
+        costs = {"seconds": seconds, "received": task.received, "sent": sent, "rows": task.rows}
         job.write(stages, number, result, task.sent, task.kept, costs, task.room)
     return job.record(stage, number)
 
@@ -152,7 +155,7 @@ def run_stages(work: ShardWork, engine: StageRunner) -> str:
         if waiting := [shard for shard in waiting if not judged[shard]["judged"]]:
             engine.run(f"tally.{number}", shards)
         number += 1
-    for stage in ("keep", "bags", "sum"):
+    for stage in ("keep", "compare", "windows", "bags", "sum"):
         engine.run(stage, shards)
     engine.run("figures", [0])
     for stage in ("name_links", "number_links", "collect_links"):

@@ -65,6 +65,8 @@ class Task:
     kept: Path | None = None
     """A folder of arrays that others will open."""
     received: int = 0
+    rows: int = 0
+    """Rows of all records and arrays that it takes and sends: see `count_rows`."""
 
     @property
     def job(self) -> JobFolder:
@@ -79,6 +81,7 @@ class Task:
     def send(self, kind: str, records: Sequence[Any]) -> None:
         """Store a record for each task of a later stage."""
         self.sent[kind] = [pack_record(record) for record in records]
+        self.rows += sum(map(count_rows, records))
 
     def spool(self, kind: str, count: int) -> Spool:
         """Return a spool on disk for any number of records to each of this many tasks of a later stage."""
@@ -86,12 +89,16 @@ class Task:
         self.sent[kind] = spool.files
         return spool
 
+    def add_to_spool(self, spool: Spool, to: int, record: NamedTuple) -> None:
+        """Add a record for a task of a later stage to a spool."""
+        spool.add(to, pack_record(record))
+        self.rows += count_rows(record)
+
     def receive_spooled(self, stage: str, kind: str, record: type[Record]) -> Iterator[Record]:
         """Yield the records that all tasks of a stage spooled for this one."""
         for number in range(self.work.shards):
             for data in self.job.read_spooled(self.job.record(stage, number), kind, self.number):
-                self.received += len(data)
-                yield unpack_record(record, data)
+                yield self._unpack(record, data)
 
     def receive(
         self, stage: str, kind: str, record: type[Record], to: int | None = None, count: int | None = None
@@ -103,8 +110,14 @@ class Task:
     def receive_from(self, stage: str, number: int, kind: str, record: type[Record], to: int | None = None) -> Record:
         """Return what one task of a stage sent to this one (or to number `to`)."""
         data = self.job.read(self.job.record(stage, number), kind, self.number if to is None else to)
+        return self._unpack(record, data)
+
+    def _unpack(self, kind: type[Record], data: bytes) -> Record:
+        """Return a record that was received, and count it."""
+        record = unpack_record(kind, data)
         self.received += len(data)
-        return unpack_record(record, data)
+        self.rows += count_rows(record)
+        return record
 
     def result(self, stage: str, number: int = 0) -> dict[str, Any]:
         """Return the small result of a task."""
@@ -115,6 +128,7 @@ class Task:
         kept = self.job.record(stage, self.number if number is None else number).kin
         kin = open_kin(self.files.enter_context(on_this_machine(kept)))
         self.received += sum(kin.bytes_on_disk.values())
+        self.rows += max((len(array) for array in kin.arrays.values() if array.dtype != np.uint8), default=0)
         return kin
 
     @property
@@ -163,6 +177,13 @@ class Hashes(NamedTuple):
     """Hashes sent between tasks."""
 
     hashes: npt.NDArray[np.uint64]
+
+
+def count_rows(record: NamedTuple) -> int:
+    """Return the length of a record's longest column, where bytes of strings are none; of records in it, all together."""
+    inside = sum(count_rows(values) for values in record if hasattr(values, "_fields"))
+    columns = (np.asarray(values) for values in record if not hasattr(values, "_fields"))
+    return inside + max((column.size for column in columns if column.dtype != np.uint8), default=0)
 
 
 def keep_record(writer: KinWriter, name: str, record: NamedTuple) -> dict[str, Any]:
@@ -218,6 +239,11 @@ def find_captured(task: Task) -> npt.NDArray[np.bool_]:
     return np.concatenate([part.are_true for part in task.receive("answer", "captured", Flags)])
 
 
+def find_cut_hosts(task: Task) -> npt.NDArray[np.uint64]:
+    """Return the hashes of the hosts of a shard that have pages in other shards, too."""
+    return np.concatenate([part.hashes for part in task.receive("answer", "cut_hosts", Hashes)])
+
+
 # -- furniture ----------------------------------------------------------------------------------------------------------
 
 
@@ -225,7 +251,7 @@ def judge(task: Task) -> dict[str, Any]:
     """Judge the links of a shard, as far as the counts of earlier rounds allow."""
     corpus = task.corpus()
     captured = find_captured(task)
-    cut_hosts = np.concatenate([part.hashes for part in task.receive("answer", "cut_hosts", Hashes)])
+    cut_hosts = find_cut_hosts(task)
     sums = [bags.sum_tallies(task.receive(f"tally.{number}", "sums", bags.Tally)) for number in range(task.round)]
     judged = bags.judge_links_in_rounds(corpus, task.work.recipe.strategy, captured, cut_hosts, sums)
     if isinstance(judged, bags.Tally):
@@ -267,7 +293,7 @@ def judged_links(task: Task) -> bags.JudgedLinks:
 
 
 def keep(task: Task) -> dict[str, Any]:
-    """Keep the words and windows of a shard; send visiting windows, and counts for decisions over all shards."""
+    """Keep the words and windows of a shard, also those of links to others; send what is decided over all shards."""
     strategy, shards, corpus = task.work.recipe.strategy, task.work.shards, task.corpus()
     judged = judged_links(task)
     words = bags.make_vocabulary(corpus, strategy)
@@ -280,31 +306,55 @@ def keep(task: Task) -> dict[str, Any]:
     own = task.own(corpus)
     is_target = np.ones(len(corpus.urls), np.bool_)
     is_target[own.start : own.stop] = False
-    batches = bags.emit_visits(corpus, strategy, words, kept, bags.citing_pages(corpus), is_target)
-    cut_hosts = np.concatenate([part.hashes for part in task.receive("answer", "cut_hosts", Hashes)])
+    citing, cut_hosts = bags.citing_pages(corpus), find_cut_hosts(task)
+    batches = bags.emit_visits(corpus, strategy, words, kept, citing, is_target)
     visits = bags.presum_visits(bags.reduce_visits(batches, strategy), strategy, cut_hosts)
-    task.send("visits", bags.divide_visits(visits, task.bounds, strategy))
+    task.send("visits", [visits])
+    claims = bags.claim_links(corpus, strategy, words, kept, citing, cut_hosts)
+    task.send("claims", bags.divide_claims(claims, shards))
     task.send("words", bags.divide_words(bags.count_words(corpus, words), shards))
     task.send("epoch", [bags.epoch_part(corpus, *judged[1:])])
-    return {"windows": windows.tolist(), "visits": len(visits.target), "sums": len(visits.sums)}
+    return {"windows": windows.tolist(), "visits": len(visits.target), "claims": len(claims.keys)}
+
+
+def compare_links(task: Task) -> dict[str, Any]:
+    """Tell all shards which of their links do not count, because a shard before them has an equal one: a range of hashes."""
+    lost = bags.find_lost(task.receive("keep", "claims", bags.Claims))
+    task.send("lost", lost)
+    return {"lost": sum(len(part.keys) for part in lost)}
+
+
+def _lost_claims(task: Task) -> bags.Claims:
+    return bags.join_claims(task.receive("compare", "lost", bags.Claims))
+
+
+def sum_windows(task: Task) -> dict[str, Any]:
+    """Sum up the windows of links to other shards, as far as they count; send one partial bag for each target."""
+    strategy = task.work.recipe.strategy
+    visits = task.receive_from("keep", task.number, "visits", bags.Visits, to=0)
+    visits = bags.presum_visits(visits, strategy, lost=_lost_claims(task))
+    task.send("visits", bags.divide_visits(visits, task.bounds, strategy))
+    return {"visits": len(visits.target), "sums": len(visits.sums)}
 
 
 def make_bags(task: Task) -> dict[str, Any]:
     """Merge the bags of a shard from its own pages and visiting links."""
     strategy, base = task.work.recipe.strategy, task.corpus()
-    visits = bags.reduce_visits(task.receive("keep", "visits", bags.Visits), strategy)
+    visits = bags.reduce_visits(task.receive("windows", "visits", bags.Visits), strategy)
     known = vocabulary(task, "keep").hashes
     strings = RaggedBytes(visits.strings, visits.string_offsets)
     new_words = [strings[place] for place in np.flatnonzero(~np.isin(visits.hashes, known)).tolist()]
-    citing = RaggedBytes(visits.citing, visits.citing_offsets) if strategy.links.scale else ()
+    visitors = RaggedBytes(visits.citing, visits.citing_offsets) if strategy.links.scale else ()
     task.kept = task.room / "bags.kin"
     with KinWriter(task.kept, "pagekin build", task.memory) as writer:
-        facts = widen_corpus(base, citing, new_words, writer)
+        facts = widen_corpus(base, visitors, new_words, writer)
         corpus = Corpus(writer.view(facts, base.kin))
         own, words = task.own(corpus), bags.make_vocabulary(corpus, strategy)
+        kept, citing = kept_words(task), bags.citing_pages(corpus)
+        lost = bags.lost_anchors(corpus, strategy, words, kept, citing, find_cut_hosts(task), _lost_claims(task))
         raw = bags.merge(
-            corpus, strategy, words, kept_words(task), bags.citing_pages(corpus), task.room, no_progress,
-            task.threads, visits, own, task.memory,
+            corpus, strategy, words, kept, citing, task.room, no_progress, task.threads, visits, own, task.memory,
+            lost=lost,
         )  # fmt: skip
         task.send("frequencies", bags.divide_frequencies(bags.count_frequencies(corpus, raw), task.work.shards))
         task.send("sites", [bags.name_sites(corpus, own, raw.urls)])

@@ -7,7 +7,7 @@ from pagekin.store import kernel
 
 @kernel
 def fold_sketches(sketches, keys, empty, threshold, heads):
-    """Write the place of each sketch's head: the first one before it that is no copy of another and of which it is a copy.
+    """Write the place of each sketch's head: the first earlier head that it is a copy of, or else itself.
 
     `sketches` (rows, places), places without a word `empty`; `keys` (rows, bands) are equal for equal bands at the same place,
     -1 for a band that no other sketch has. Two are copies if they agree in a share `threshold` of the places that either

@@ -11,6 +11,8 @@ TITLE = 1
 RUNNING = 16 | 32  # alt texts and running text
 IN_CRUMBS, LEFT_OUT = -1, -2
 """In place of an anchor's start: the anchor counts for nothing, or as a citation alone."""
+ELSEWHERE = -1
+"""In place of an anchor's end: another shard adds the words around it, and the link counts besides."""
 FURNITURE = 1  # of `LinkUse`
 OF_FURNITURE, OF_CRUMBS = 1, 2
 """Why a word is not kept, as bits."""

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from pagekin.bags._kernels.keep import IN_CRUMBS
+from pagekin.bags._kernels.keep import ELSEWHERE, IN_CRUMBS
 from pagekin.store import kernel
 
 FROM_CONTENT, FROM_ANCHORS, FROM_TITLE, FROM_LINKS, FROM_OUTLINKS = 1, 2, 4, 8, 16
@@ -29,7 +29,7 @@ class Batch(NamedTuple):
 
 
 class Web(NamedTuple):
-    """What is known of all URLs, pages and anchors."""
+    """Facts about all URLs, pages and anchors."""
 
     url_page: Any  # int64 (urls): the newest page of each, or -1
     url_site: Any  # int64 (urls)
@@ -41,7 +41,7 @@ class Web(NamedTuple):
 
 
 class Scales(NamedTuple):
-    """What each occurrence of a term weighs under a strategy, in units of 2^-24, and how terms are numbered."""
+    """The weight of each occurrence of a term under a strategy, in units of 2^-24, and the numbering of terms."""
 
     content: Any  # int64: the weight of a word that stands after n words of a page
     title: int
@@ -63,7 +63,7 @@ class TermOrder(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Room to work in, one for each thread."""
+    """Scratch memory of one thread."""
 
     sums: Any  # int64 (terms): zero before and after
     marks: Any  # uint16 (terms): origins | how often the page says the term, 255 at most, << 8; zero before and after
@@ -75,7 +75,7 @@ class Scratch(NamedTuple):
 
 
 class Merged(NamedTuple):
-    """The bags of a batch, which have room for all terms that there may be."""
+    """The bags of a batch, with room for the largest possible number of terms."""
 
     terms: Any  # uint32 (room)
     sums: Any  # int64 (room)
@@ -88,7 +88,7 @@ class Merged(NamedTuple):
 
 @kernel
 def merge_bags(batch, web, kept, scales, order, scratch, out):
-    """Write the bags of a batch of URLs, one after the other; return how many terms they have.
+    """Write the bags of a batch of URLs, one after the other; return their number of terms.
 
     `kept` is the `KeptWords` of all pages, `order` the `TermOrder` of each bag's terms. Cost: one random access per word of page
     and windows, and a few for each term.
@@ -159,7 +159,7 @@ def sort_numbers(numbers, other, count, digits, starts):
 
 @kernel(inline=True)
 def _add(term, weight, origin, said, scratch, count):
-    """Add a weight to a term of the bag, which the page says once more if `said` is 1; return how many terms the bag has."""
+    """Add a weight to a term of the bag, and `said` (0 or 1) to its count on the page; return the number of terms."""
     marks = int64(scratch.marks[term])
     scratch.touched[count] = term
     count += marks == 0
@@ -216,7 +216,7 @@ def _add_links(url, batch, web, kept, scales, hashes, scratch, count, repeats):
             continue
         if scales.link > 0 and is_new:
             count = _add(scales.words_end + source, scales.link, FROM_LINKS, 0, scratch, count)
-        if len(scales.near) == 0:
+        if len(scales.near) == 0 or kept.spans[anchor, 2] == ELSEWHERE:
             continue
         if scales.once:
             slot = _new_slot(anchor, source, web, kept, hashes, scratch.seen, scratch.key)
@@ -247,7 +247,7 @@ def _link_key(anchor, place, host, kept, hashes):
 
 @kernel
 def hash_links(anchors, pages, page_host, kept, hashes, keys):
-    """Write to `keys` (uint64) what tells links from others of their host, which count once: see `_link_key`.
+    """Write the key of each link to `keys` (uint64); links of a host with equal keys count once: see `_link_key`.
 
     `pages` (int64) are those on which the `anchors` (int64) stand, `page_host` (uint64) the hashes of the hosts of all pages.
     """
@@ -257,7 +257,7 @@ def hash_links(anchors, pages, page_host, kept, hashes, keys):
 
 @kernel
 def _new_slot(anchor, source, web, kept, hashes, seen, secret):
-    """Return the place that a link of these words and this host takes in `seen`, or -1 if it has one already.
+    """Return a free slot in `seen` for a link's key, or -1 if an equal link is already there.
 
     What it is known by is the same in all processes. Where it lies is `secret`: pages cannot choose links that meet in one place.
     """

@@ -1,4 +1,4 @@
-"""What a page's own words are, in 64 small numbers: for telling copies."""
+"""Sketch a page's own words in 64 small numbers, to recognise copies."""
 
 import numpy as np
 from numba import uint64

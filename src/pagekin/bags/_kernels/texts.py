@@ -1,4 +1,4 @@
-"""The words of links: what is compared to find navigation and alphabetical indexes."""
+"""The words of links, which are compared to find navigation and alphabetical indexes."""
 
 from numba import uint64
 
