@@ -29,9 +29,11 @@ from pagekin.evaluation import (
     read_strategies,
     summarise_comparisons,
 )
-from pagekin.evaluation.compare import compare_bars
+from pagekin.evaluation.compare import compare_bars, explain_overall, explain_served
 from pagekin.evaluation.experiments import with_sources
+from pagekin.evaluation.ranking import Scores
 from pagekin.hypertext import Corpus
+from pagekin.wording import format_measure
 from tests.bags.webs import read_web
 
 from .benches import linked_pages, tree_of
@@ -186,7 +188,7 @@ def test_all_pairs_of_sibling_classes_are_taken_where_there_are_fewer_than_asked
     bench = make_bench(directory, sample=300)
     # Trees and mosses are the only siblings.
     assert len(bench.sources) == 12
-    assert "1 drawn pairs" in bench.note
+    assert "1 drawn pair of" in bench.note
     assert "all there are; 300 were asked for" in bench.note
 
 
@@ -248,10 +250,10 @@ def test_without_siblings_pictures_show_the_first_region_that_has_pairs(corpus: 
 def test_the_best_strategy_is_compared_with_every_other(done: Evaluation) -> None:
     plain = json.loads(json.dumps(done.as_dict(), allow_nan=False))
     told = plain["differences"]
-    (first,) = {one["better"] for one in told}
+    (first,) = {one["first"] for one in told}
     best = next(one for one in done.judgements if one.name == first)
     assert best.agreements["siblings"].somers_d == max(one.agreements["siblings"].somers_d for one in done.judgements)
-    others = {one["other"] for one in told}
+    others = {one["second"] for one in told}
     assert "link texts" in others
     assert best.name not in others
     assert len(others) == 2  # of two equal strategies one counts
@@ -263,7 +265,11 @@ def test_the_best_strategy_is_compared_with_every_other(done: Evaluation) -> Non
         assert one["low"] <= one["high"]
         assert 0 <= one["p"] <= 1
         if (one["region"], one["measure"]) == ("siblings", "somers_d"):
-            assert one["difference"] == pytest.approx(by[best.name] - by[one["other"]], abs=1e-5)
+            assert one["difference"] == pytest.approx(by[best.name] - by[one["second"]], abs=1e-5)
+        better = one["first"] if one["difference"] > 0 else one["second"]
+        assert one["verdict"] == (f"{better} is better" if one["beyond_chance"] else "may be chance")
+    assert plain["difference_is"] == "first minus second"
+    assert plain["summary"] == done.summary
 
 
 def test_one_line_says_whether_the_best_is_better_than_chance(done: Evaluation) -> None:
@@ -382,7 +388,7 @@ def test_the_report_needs_nothing_but_itself_and_escapes_names(report: Path) -> 
     assert "alert(1)" in read.text
     assert report.name == "index.html"
     written = sorted(file.name for file in report.parent.iterdir())
-    assert written == ["index.html", "strategies.csv", "strategies.toml", "trec"]
+    assert written == ["differences.csv", "index.html", "strategies.csv", "strategies.toml", "trec"]
 
 
 def test_the_report_shows_every_figure_and_says_how_it_judged(report: Path) -> None:
@@ -407,11 +413,67 @@ def test_the_table_is_readable_as_csv(report: Path) -> None:
     assert [row["name"] for row in rows[:: len(REGIONS)]][: len(names)] == names
     assert {row["region"] for row in rows} == set(REGIONS)
     for row in rows:
-        assert -1 <= float(row["gamma"]) <= 1 or math.isnan(float(row["gamma"]))
+        assert not row["gamma"] or -1 <= float(row["gamma"]) <= 1
         assert int(row["pairs"]) >= 0
         assert 0 <= float(row["orthogonality"]) <= 1
         assert 0 <= float(row["map"]) <= 1
         assert 0 <= float(row["ndcg10"]) <= 1
+
+
+def test_all_differences_are_readable_as_csv(done: Evaluation, tmp_path: Path) -> None:
+    done.write(tmp_path, "differences", with_figures=False)
+    with (tmp_path / "differences.csv").open(newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["first"], row["second"], row["measure"], row["region"]) for row in rows] == [
+        (one.first, one.second, one.measure, one.region) for one in done.comparisons()
+    ]
+    for row, one in zip(rows, done.comparisons(), strict=True):
+        assert [float(row[name]) for name in ("difference", "low", "high", "p")] == pytest.approx(
+            [one.difference, one.low, one.high, one.p], nan_ok=True
+        )
+
+
+def test_every_measure_of_a_report_has_its_interval(done: Evaluation, tmp_path: Path) -> None:
+    text = Reader(done.write(tmp_path, "intervals", with_figures=False).read_text(encoding="utf-8")).text
+    every = text.partition("All strategies")[2]
+    for one in done.judgements:
+        ends = [(a.low, a.high) for a in one.agreements.values()]
+        ends += [(a.somers_low, a.somers_high) for a in one.agreements.values()]
+        for low, high in [*ends, *done.scores[one.name].intervals]:
+            assert not math.isfinite(low) or f"{format_measure(low)} to {format_measure(high)}" in every
+    compared = text.partition("All strategies")[0]
+    for one in done.comparisons():
+        assert one.region not in ("", done.region) or one.range in compared
+    assert done.summary in compared
+
+
+def test_a_report_of_two_strategies_speaks_of_two(corpus: Corpus, directory: Directory, tmp_path: Path) -> None:
+    two = {name: STRATEGIES[name] for name in list(STRATEGIES)[:2]}
+    found = evaluate_strategies(corpus, directory, two)
+    text = Reader(found.write(tmp_path, "two", with_figures=False).read_text(encoding="utf-8")).text
+    (second,) = {one.second for one in found.comparisons()}
+    assert f" minus {second}" in text
+    for said in ("all others", "1 others", "Do the three Γ agree?"):
+        assert said not in text
+    for one in found.comparisons():
+        assert one.by in text and one.range in text
+
+
+def test_what_would_surprise_is_explained() -> None:
+    rounds = np.zeros(3)
+    scores = {name: Scores(value, 0.3, (rounds, rounds)) for name, value in (("bags", 0.645), ("served (both)", 0.6))}
+    nan = float("nan")
+    said = explain_served("served (both)", scores, 0.643)
+    assert "(nDCG@10 0.600 against 0.645), and reaches 0.643 with the weights for kin (--for kin)" in said
+    assert "see-also" in said
+    said = explain_served("served (both)", scores, 0.59)
+    assert "(--for kin) it is not better, 0.590" in said and "see-also" not in said
+    assert explain_served("served (both)", scores, nan) == ""  # it was judged by these weights
+    assert explain_served("bags", scores, 0.7) == explain_served("", scores, 0.7) == ""
+    gammas = {"a": {"overall": -0.1, "siblings": 0.2, "cousins": nan, "unrelated": 0.1}}
+    assert explain_overall(gammas).startswith("Γ of a is below 0 overall but above 0 in each region: ")
+    assert explain_overall({"a": {**gammas["a"], "siblings": -0.2}}) == ""
+    assert explain_overall({"a": {**gammas["a"], "overall": 0.1}}) == ""
 
 
 def test_the_strategies_of_a_report_can_be_judged_again(report: Path) -> None:
@@ -448,7 +510,7 @@ def test_strategies_are_read_by_their_headings(tmp_path: Path) -> None:
     ("text", "said"),
     [
         ("", "holds no strategy"),
-        ("words = 'all'", "'words' is not a table"),
+        ("words = 'all'", "'words' is neither a strategy nor a table"),
         ("[a]\nwindow.size = -1", r"\[a\]: window.size"),
         ("[a\n", "no TOML"),
         ("[a]\nwidth = 3", "no setting 'width'"),
@@ -471,7 +533,7 @@ def test_baselines_stand_beside_strategies(corpus: Corpus, directory: Directory,
     strategy, baseline = found.as_dict()["strategies"]
     assert baseline["name"].startswith("cocitation")
     assert baseline.keys() == strategy.keys()
-    assert {baseline["name"], "content"} == {found.comparisons()[0].better, found.comparisons()[0].other}
+    assert {baseline["name"], "content"} == {found.comparisons()[0].first, found.comparisons()[0].second}
     assert baseline["name"] in Reader(found.write(tmp_path, "both", False).read_text(encoding="utf-8")).text
 
 

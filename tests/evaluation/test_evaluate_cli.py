@@ -37,8 +37,8 @@ def test_the_command_prints_a_table_and_writes_a_report(collection: Path, table:
     assert found.exit_code == 0, found.output
     assert "30 pages in 5 classes (depth 3, lenient, primary)" in found.output
     assert "2 listed addresses are not in the collection" in found.output
-    assert "differ by http and https (--loose)" in found.output
-    assert "1 listings are too high" in found.output
+    assert "1 differs by http and https (--loose)" in found.output
+    assert "1 listing is too high" in found.output
     assert re.search(r"^haveliwala2002 +-?\d\.\d{3} \(", found.output, re.MULTILINE)
     assert (tmp_path / "out" / "index.html").is_file()
     assert (tmp_path / "out" / "trec" / "haveliwala2002.run").is_file()
@@ -46,7 +46,8 @@ def test_the_command_prints_a_table_and_writes_a_report(collection: Path, table:
     intervals = re.search(
         r"^95 % intervals .*\n(haveliwala2002|default) ((?: +\S+ to \S+){6})", found.output, re.MULTILINE
     )
-    assert intervals, "of Γ in four regions, nDCG@10 and MAP"
+    assert intervals, "of Somers' D in four regions, nDCG@10 and MAP"
+    assert re.search(r"^ +Γ overall .*\n(haveliwala2002|default) ((?: +\S+ to \S+){4})", found.output, re.MULTILINE)
     assert "30 drawn sources" in found.output
     assert re.search(r"^.+, less .+ \(paired, 95 %\):$", found.output, re.MULTILINE), (
         "of two, all measures are compared"

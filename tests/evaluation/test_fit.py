@@ -334,8 +334,11 @@ def test_an_evaluation_says_where_the_first_places_contradict_the_whole_order() 
     by_d = Difference("windows", "content", "siblings", "somers_d", 0.1, 0.05, 0.15, 0.001)
     by_ndcg = Difference("windows", "content", "", "ndcg10", -0.2, -0.3, -0.1, 0.001)
     said = summarise_comparisons([by_d, by_ndcg], "siblings")
-    assert said.startswith("windows is better than content by 0.100")
-    assert "The measures disagree: by nDCG@10 content is better than windows, by 0.200 [0.100, 0.300]" in said
+    assert said.startswith("windows is better than content, beyond chance, by 0.100")
+    assert (
+        "The measures disagree: by nDCG@10 content is better than windows, beyond chance, by 0.200 [0.100, 0.300]"
+        in said
+    )
     assert "disagree" not in summarise_comparisons([by_d, replace(by_ndcg, difference=0.2)], "siblings")
 
 

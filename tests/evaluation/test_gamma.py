@@ -267,8 +267,8 @@ def test_differences_are_paired_and_corrected_together() -> None:
         for name, bags in (("good", good), ("poor", poor), ("good again", good))
     ]
     found = differences(judged[0], judged[1:])
-    assert {one.other for one in found} == {"poor", "good again"}
-    better = {one.region: one for one in found if one.other == "poor"}
+    assert {one.second for one in found} == {"poor", "good again"}
+    better = {one.region: one for one in found if one.second == "poor"}
     assert set(better) == set(REGIONS)
     siblings = better["siblings"]
     assert siblings.low <= siblings.difference <= siblings.high
@@ -276,7 +276,7 @@ def test_differences_are_paired_and_corrected_together() -> None:
     assert siblings.difference == pytest.approx(
         judged[0].agreements["siblings"].somers_d - judged[1].agreements["siblings"].somers_d
     )
-    equal = {one.region: one for one in found if one.other == "good again"}["siblings"]
+    equal = {one.region: one for one in found if one.second == "good again"}["siblings"]
     assert (equal.difference, equal.low, equal.high, equal.p) == (0.0, 0.0, 0.0, 1.0)
     resampled = [judged[i].resampled["siblings"][1] for i in (0, 1)]
     assert siblings.p >= p_value(resampled[0] - resampled[1])

@@ -206,7 +206,7 @@ def test_json_says_what_was_found(kin: Path) -> None:
     assert told["tries"] == 8
     assert [one["name"] for one in told["held_out"]["strategies"]] == ["tuned", *PRESETS]
     assert {"gamma", "somers_d", "low", "high"} <= told["held_out"]["strategies"][0]["siblings"].keys()
-    assert {one["other"] for one in told["held_out"]["differences"]} == set(PRESETS)
+    assert {one["second"] for one in told["held_out"]["differences"]} == set(PRESETS)
     assert told["strategy"] == (told["tuned"] if told["improved"] else PRESETS[told["best_preset"]].as_dict())
 
 

@@ -1,17 +1,8 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .baselines import BASELINES
-from .compare import LEAST_EFFECT, Gain, Verdict, summarise_comparisons
-from .evaluate import (
-    Evaluation,
-    directory_pages,
-    evaluate_strategies,
-    figure_strategies,
-    finite_or_none,
-    own_strategies,
-    read_strategies,
-    without_own_pages,
-)
+from .compare import LEAST_EFFECT, Gain, Verdict, explain_overall, finite_or_none, summarise_comparisons
+from .evaluate import Evaluation, directory_pages, evaluate_strategies, without_own_pages
 from .experiments import Bench, Experiment, make_bench
 from .fit import SignalTuning, tune_kin
 from .gamma import REGIONS, Agreement
@@ -30,6 +21,7 @@ from .source import (
     path_text,
     relation_name,
 )
+from .strategies import GivenStrategies, as_strategies, figure_strategies, own_strategies, read_strategies
 from .tune import Tuning, tune_strategy
 
 __all__ = [
@@ -41,6 +33,7 @@ __all__ = [
     "Evaluation",
     "Experiment",
     "Gain",
+    "GivenStrategies",
     "SignalTuning",
     "SourceAgreement",
     "SourceExplanation",
@@ -48,11 +41,13 @@ __all__ = [
     "SourcePageError",
     "Tuning",
     "Verdict",
+    "as_strategies",
     "classes_of_document",
     "default_strategies",
     "directory_pages",
     "distinct_strategies",
     "evaluate_strategies",
+    "explain_overall",
     "explain_source",
     "figure_strategies",
     "find_source",

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from pagekin.wording import format_measure, plural
+
 if TYPE_CHECKING:
     import jinja2
 
@@ -45,6 +47,8 @@ def _templates() -> "jinja2.Environment":
         trim_blocks=True,
     )
     environment.tests["finite"] = math.isfinite
+    environment.filters["plural"] = plural
+    environment.filters["measure"] = lambda value, sign="": format_measure(value, sign) if math.isfinite(value) else "–"
     # Control characters cannot stand in XML.
     environment.filters["legible"] = lambda text: _NOT_XML.sub("�", text)
     environment.filters["shorten"] = lambda text: text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…"

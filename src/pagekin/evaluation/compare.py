@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.gamma import REGIONS, holm, interval, p_value
 from pagekin.evaluation.ranking import Scores
 from pagekin.store import Array
+from pagekin.wording import format_measure, plural
 
 CHANCE = 0.05
 """A difference is beyond chance if its probability, corrected for the number of comparisons, is below this."""
@@ -16,17 +18,24 @@ LEAST_EFFECT = 0.005
 _MAIN = ("siblings", "cousins", "unrelated", "overall")
 MEASURES = ("somers_d", "gamma")
 RANKED = ("ndcg10", "map")
+MEASURE_NAMES = {"somers_d": "Somers' D", "gamma": "Γ", "ndcg10": "nDCG@10", "map": "MAP"}
+"""As people write them."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The difference between two strategies by one measure in one region, or between two bars of a figure."""
+    """The difference between two strategies by one measure in one region, or between two bars of a figure.
 
-    better: str
-    other: str
+    In a comparison with the best, `first` is the best by the measure that decides; another measure may see it differently.
+    """
+
+    first: str
+    second: str
     region: str
+    """Empty for measures of a whole ranking."""
     measure: str
     difference: float
+    """The value of the first minus that of the second."""
     low: float
     high: float
     """The paired 95 % interval."""
@@ -38,6 +47,39 @@ class Difference:
         """Return whether the difference is significant."""
         return self.p < CHANCE
 
+    @property
+    def verdict(self) -> str:
+        """Return which of the two is better by this measure, or that it may be chance."""
+        if not self.sure:
+            return "may be chance"
+        return f"{self.first if self.difference > 0 else self.second} is better"
+
+    @property
+    def by(self) -> str:
+        """Return the name of the measure, with its region."""
+        name = MEASURE_NAMES.get(self.measure, self.measure)
+        return f"{name}, {self.region}" if self.region else name
+
+    @property
+    def range(self) -> str:
+        """Return the interval for people."""
+        return f"{format_measure(self.low, '+')} to {format_measure(self.high, '+')}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the difference as plain values, with None for nan."""
+        values = finite_values(asdict(self))
+        return {**values, "beyond_chance": self.sure, "verdict": self.verdict}
+
+
+def finite_or_none(value: float) -> float | None:
+    """Return a number for JSON, with None for nan."""
+    return round(value, 6) if math.isfinite(value) else None
+
+
+def finite_values(values: dict[str, Any]) -> dict[str, Any]:
+    """Return values for JSON, with None for nan."""
+    return {name: finite_or_none(value) if isinstance(value, float) else value for name, value in values.items()}
+
 
 def _correct(differences: list[Difference]) -> list[Difference]:
     """Correct p values for the number of comparisons."""
@@ -45,17 +87,15 @@ def _correct(differences: list[Difference]) -> list[Difference]:
     return [replace(one, p=p) for one, p in zip(differences, corrected, strict=True)]
 
 
-def differences(better: Judgement, others: list[Judgement], measure: str = "somers_d") -> list[Difference]:
-    """Return the differences between `better` and each other strategy, in each region."""
+def differences(first: Judgement, others: list[Judgement], measure: str = "somers_d") -> list[Difference]:
+    """Return the differences between `first` and each other strategy, in each region."""
     place = 0 if measure == "gamma" else 1
     compared = []
     for other in others:
         for region in REGIONS:
-            values = better.resampled[region][place] - other.resampled[region][place]
-            by = getattr(better.agreements[region], measure) - getattr(other.agreements[region], measure)
-            compared.append(
-                Difference(better.name, other.name, region, measure, by, *interval(values), p_value(values))
-            )
+            values = first.resampled[region][place] - other.resampled[region][place]
+            by = getattr(first.agreements[region], measure) - getattr(other.agreements[region], measure)
+            compared.append(Difference(first.name, other.name, region, measure, by, *interval(values), p_value(values)))
     return _correct(compared)
 
 
@@ -95,22 +135,44 @@ def _ranked_differences(held: Sequence[Judgement], measure: str, scores: Mapping
     return _correct(compared)
 
 
+def differences_by_rival(comparisons: Sequence[Difference], region: str | None) -> dict[str, list[Difference]]:
+    """Return the differences to show by the other strategy, the closest first.
+
+    With a single other strategy these are all; with several those in one region and of rankings, so that they fit a row.
+    """
+    by_rival: dict[str, list[Difference]] = {}
+    for one in comparisons:
+        by_rival.setdefault(one.second, []).append(one)
+    if len(by_rival) == 1:
+        return by_rival
+    return {name: [one for one in some if one.region in (region, "")] for name, some in by_rival.items()}
+
+
 def summarise_comparisons(comparisons: Sequence[Difference], region: str | None) -> str:
-    """Return a line about the best strategy, its closest rival and other measures; '' if there is no rival."""
+    """Return the conclusion: whether the best strategy is better beyond chance, and whether measures disagree.
+
+    It is '' if there is nothing to compare.
+    """
     rivals = [one for one in comparisons if (one.region, one.measure) == (region, "somers_d")]
     if not rivals:
         return ""
-    first = rivals[0]
-    by = f"{first.difference:.3f} [{first.low:.3f}, {first.high:.3f}] (Somers' D, {region}; 95 %, paired)"
+    closest = rivals[0]
+    by = f"{format_measure(closest.difference)} {_brackets(closest.low, closest.high)}"
+    by = f"{by} (Somers' D, {region}; 95 %, paired)"
     contrary = _contrary(comparisons)
-    if first.sure:
-        return f"{first.better} is better than {first.other} by {by}.{contrary}"
+    if closest.sure:
+        return f"{closest.first} is better than {closest.second}, beyond chance, by {by}.{contrary}"
+    corrected = sum(one.measure == "somers_d" for one in comparisons)
     others = sum(not one.sure for one in rivals) - 1
     more = f" nor from {others} more" if others else ""
     return (
-        f"{first.better} comes first; no difference beyond chance, corrected for {len(comparisons):,} comparisons, from "
-        f"{first.other}{more}: {by}.{contrary}"
+        f"{closest.first} comes first; no difference beyond chance, corrected for {plural(corrected, 'comparison')}, "
+        f"from {closest.second}{more}: {by}.{contrary}"
     )
+
+
+def _brackets(low: float, high: float) -> str:
+    return f"[{format_measure(low)}, {format_measure(high)}]"
 
 
 def _contrary(comparisons: Sequence[Difference]) -> str:
@@ -119,11 +181,45 @@ def _contrary(comparisons: Sequence[Difference]) -> str:
     if not worse:
         return ""
     most = min(worse, key=lambda one: one.difference)
-    others = f", and {len(worse) - 1} more are" if worse[1:] else ""
+    others = f", and {len(worse) - 1} more {'is' if len(worse) == 2 else 'are'}" if worse[1:] else ""
     return (
-        f" The measures disagree: by nDCG@10 {most.other} is better than {most.better}, by {-most.difference:.3f} "
-        f"[{-most.high:.3f}, {-most.low:.3f}]{others}. nDCG@10 tells of the first ten places, which readers see; Somers' D of "
-        "the whole order."
+        f" The measures disagree: by nDCG@10 {most.second} is better than {most.first}, beyond chance, by "
+        f"{format_measure(-most.difference)} {_brackets(-most.high, -most.low)}{others}. nDCG@10 tells of the first ten "
+        "places, which readers see; Somers' D of the whole order."
+    )
+
+
+def explain_served(served: str, scores: Mapping[str, Scores], for_kin: float) -> str:
+    """Return a sentence if the served score is below bags by nDCG@10, with what weights for kin reach; else ''.
+
+    `for_kin` is nDCG@10 of the same sources by weights for kin, nan if it was not measured.
+    """
+    others = {name: one.ndcg10 for name, one in scores.items() if name != served and math.isfinite(one.ndcg10)}
+    best = max(others, key=others.__getitem__, default="")
+    if served not in scores or not best or not scores[served].ndcg10 < others[best] or not math.isfinite(for_kin):
+        return ""
+    own, kin = format_measure(scores[served].ndcg10), format_measure(for_kin)
+    below = f"{served} is below {best} (nDCG@10 {own} against {format_measure(others[best])})"
+    if for_kin <= scores[served].ndcg10:
+        return f"{below}; with the weights for kin (--for kin) it is not better, {kin}."
+    return (
+        f"{below}, and reaches {kin} with the weights for kin (--for kin): the served weights also look for see-also pages, "
+        "which a directory does not know."
+    )
+
+
+def explain_overall(gammas: Mapping[str, Mapping[str, float]]) -> str:
+    """Return a sentence if Γ is negative overall but positive in every region, given Γ by strategy and region; else ''."""
+    below = []
+    for name, by_region in gammas.items():
+        regions = [by_region[region] for region in REGIONS[1:] if math.isfinite(by_region[region])]
+        if by_region["overall"] < 0 and regions and min(regions) > 0:
+            below.append(name)
+    if not below:
+        return ""
+    return (
+        f"Γ of {', '.join(below)} is below 0 overall but above 0 in each region: the regions compare a page's own class with "
+        "other classes, overall also compares these others with each other, such as siblings with unrelated pages."
     )
 
 
@@ -176,7 +272,8 @@ class Gain:
         return int(self.low > 0) - int(self.high < 0)
 
     def __str__(self) -> str:
-        return f"{self.measure} {self.difference:+.3f} [{self.low:+.3f}, {self.high:+.3f}]"
+        ends = f"{format_measure(self.low, '+')}, {format_measure(self.high, '+')}"
+        return f"{self.measure} {format_measure(self.difference, '+')} [{ends}]"
 
 
 @dataclass(frozen=True)

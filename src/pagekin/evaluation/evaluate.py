@@ -1,19 +1,29 @@
 """Run a whole evaluation: from a corpus, a directory and strategies to judgements and a report."""
 
-import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
+from html import escape
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import PRESETS, BagWorkshop, Strategy, StrategyError, strategy_from_dict, strategy_of_index
+from pagekin.bags import BagWorkshop, Strategy
 from pagekin.clusters import Directory, DirectoryError
+from pagekin.collection import Table
 from pagekin.evaluation.cache import Cache, CachedExperiment, cache_folder
-from pagekin.evaluation.compare import Difference, compare_with_best, main_region
+from pagekin.evaluation.compare import (
+    Difference,
+    compare_with_best,
+    explain_overall,
+    explain_served,
+    finite_or_none,
+    finite_values,
+    main_region,
+    summarise_comparisons,
+)
 from pagekin.evaluation.experiments import (
     Bench,
     Judgement,
@@ -28,9 +38,11 @@ from pagekin.evaluation.gamma import REGIONS
 from pagekin.evaluation.ranking import Rankings, Scores, draw_rankings, write_trec
 from pagekin.evaluation.report import write_report
 from pagekin.evaluation.served import MOST_PAIRS, SignalScores, judge_served
+from pagekin.evaluation.tables import JUDGEMENT_COLUMNS, Differences, judgement_rows, write_csv
 from pagekin.hypertext import Corpus
 from pagekin.similarity import RelatedIndex
 from pagekin.store import Array, Progress, no_progress, temporary_folder
+from pagekin.wording import plural
 
 BY_INLINKS = ("3: window 32", "3: topical", "3: content")
 """Strategies whose sources are also told apart by the number of pages that link to them."""
@@ -39,46 +51,6 @@ _ROUNDS = 10_000
 """Resamples of classes: a hundred comparisons, corrected for their number, still find what is beyond chance."""
 _ROUNDS_BYTES = 100 << 20
 """Memory for them, at most: where there are many classes, there are fewer rounds."""
-
-
-def own_strategies(corpus: Corpus) -> dict[str, Strategy]:
-    """Return the presets, and the strategy of the collection's index."""
-    strategies = dict(PRESETS)
-    index = corpus.facts.get("index")
-    if index:
-        strategy = strategy_of_index(index)
-        if strategy.digest() not in {known.digest() for known in strategies.values()}:
-            strategies[f"{strategy.name} (the index's)"] = strategy
-    return strategies
-
-
-def figure_strategies() -> dict[str, Strategy]:
-    """Return the strategies of all figures, named by figure and bar."""
-    return {
-        f"{figure.number}: {label}": strategy for figure in figures() for label, strategy in figure.strategies.items()
-    }
-
-
-def read_strategies(file: Path) -> dict[str, Strategy]:
-    """Read strategies from a TOML file with a table for each."""
-    try:
-        tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise StrategyError(f"{file} cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise StrategyError(f"{file} is no TOML file: {error}") from None
-    strategies: dict[str, Strategy] = {}
-    for name, table in tables.items():
-        if not isinstance(table, dict):
-            raise StrategyError(f"{file}: '{name}' is not a table; write each strategy under a heading [NAME]")
-        try:
-            strategies[name] = strategy_from_dict({**table, "name": name})
-        except StrategyError as error:
-            raise StrategyError(f"{file}, [{name}]: {error}") from None
-    if not strategies:
-        raise StrategyError(f"{file} holds no strategy; write each under a heading [NAME]")
-    return strategies
-
 
 # -- the directory's own pages ------------------------------------------------------------------------------------------
 
@@ -103,6 +75,8 @@ def without_own_pages(corpus: Corpus, directory: Directory, own: Array) -> Direc
         raise DirectoryError("all listed pages are the directory's own; nothing is left to judge.")
     kept = keep_documents(directory, keep)
     counts = {"pages": len(kept.urls), "classes": len(np.unique(kept.members)), "own pages": len(own)}
+    if "known only from links" in directory.facts:
+        counts["known only from links"] = int(np.count_nonzero(~np.isin(kept.urls, np.asarray(corpus.pages.url))))
     return replace(kept, facts=directory.facts | counts)
 
 
@@ -119,9 +93,11 @@ def bag_workshop(corpus: Corpus, directory: Directory, threads: int, own: Array)
 # -- the whole ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Evaluation:
-    """The results of judging strategies by a directory."""
+@dataclass(frozen=True, repr=False)
+class Evaluation(Table):
+    """The results of judging strategies by a directory; as a table, a row for each strategy and region."""
+
+    columns: ClassVar[Mapping[str, str]] = JUDGEMENT_COLUMNS
 
     bench: Bench
     judgements: list[Judgement]
@@ -140,6 +116,15 @@ class Evaluation:
     """Judgements that an earlier run had made."""
     left_out: dict[str, str] = field(default_factory=dict)
     """Baselines that were not judged, and why."""
+    served_wish: str = ""
+    """The wish by whose weights the served score was judged; '' if it was not."""
+    ndcg10_for_kin: float = float("nan")
+    """nDCG@10 of the served score by the weights for kin, on the same sources, if it was judged by others."""
+
+    def __repr__(self) -> str:
+        judged = plural(len(self.judgements), "strategy", "strategies")
+        tree = f"{plural(len(self.bench.urls), 'page')} of {self.bench.directory.name}"
+        return f"<Evaluation of {judged} by {tree}: {self.summary or 'nothing to compare'}>"
 
     @property
     def region(self) -> str | None:
@@ -155,6 +140,36 @@ class Evaluation:
         """Compare the best strategy with all others."""
         return compare_with_best(self.comparable, self.region, self.scores)
 
+    @property
+    def differences(self) -> Differences:
+        """Return the comparisons as a table."""
+        return Differences(self.comparisons(), self.summary)
+
+    @property
+    def summary(self) -> str:
+        """Return the conclusion: whether the best is better beyond chance, and whether measures disagree."""
+        return summarise_comparisons(self.comparisons(), self.region)
+
+    @property
+    def notes(self) -> list[str]:
+        """Return sentences about figures that would surprise a reader."""
+        served = f"served ({self.served_wish})" if self.served_wish else ""
+        gammas = {one.name: {r: one.agreements[r].gamma for r in REGIONS} for one in self.judgements}
+        below = explain_served(served, self.scores, self.ndcg10_for_kin)
+        if below and served not in {one.name for one in self.comparable}:
+            below += " The row is of fewer sources than the others: a small difference says nothing."
+        notes = [below, explain_overall(gammas)]
+        return [note for note in notes if note]
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield all measures with their intervals, by strategy and region."""
+        return judgement_rows(self.judgements, self.scores)
+
+    def _repr_html_(self) -> str:
+        """Return the conclusion and the first rows as HTML, which notebooks show."""
+        said = "".join(f"<p>{escape(text)}</p>" for text in (self.summary, *self.notes) if text)
+        return said + super()._repr_html_()
+
     def as_dict(self) -> dict[str, Any]:
         """Return the results as plain values."""
         directory = self.bench.directory
@@ -169,7 +184,10 @@ class Evaluation:
             "cached": self.cached,
             "strategies": [judgement_as_dict(one, self.scores[one.name]) for one in self.judgements],
             "left_out": self.left_out,
-            "differences": [finite_values(asdict(one)) for one in self.comparisons()],
+            "summary": self.summary,
+            "notes": self.notes,
+            "difference_is": "first minus second",
+            "differences": [one.as_dict() for one in self.comparisons()],
             "by_inlinks": {
                 name: [finite_values(dict(zip(("inlinks", "gamma", "low", "high"), group, strict=True))) for group in groups]
                 for name, groups in self.inlinks
@@ -177,8 +195,10 @@ class Evaluation:
         }  # fmt: skip
 
     def write(self, folder: Path, title: str, with_figures: bool) -> Path:
-        """Write the report, the strategies, and rankings as TREC files; return the page's path."""
+        """Write the report, tables, the strategies, and rankings as TREC files; return the page's path."""
         page = write_report(folder, self, title, figures() if with_figures else [])
+        write_csv(folder / "strategies.csv", self)
+        write_csv(folder / "differences.csv", self.differences)
         write_trec(folder / "trec", self.rankings, self.comparable)
         return page
 
@@ -198,16 +218,6 @@ def judgement_as_dict(one: Judgement, scores: Scores) -> dict[str, Any]:
             region: {"pairs": one.agreements[region].pairs, **finite_values(asdict(one.agreements[region]))} for region in REGIONS
         },
     }  # fmt: skip
-
-
-def finite_or_none(value: float) -> float | None:
-    """Return a number for JSON, with None for nan."""
-    return round(value, 6) if np.isfinite(value) else None
-
-
-def finite_values(values: dict[str, Any]) -> dict[str, Any]:
-    """Return values for JSON, with None for nan."""
-    return {name: finite_or_none(value) if isinstance(value, float) else value for name, value in values.items()}
 
 
 def evaluate_strategies(
@@ -251,13 +261,19 @@ def evaluate_strategies(
             judgements += again
             if again:
                 scores |= _scores(draw_rankings(corpus, everything, seed), again)
+        served_wish, for_kin = (wish or served.strategy.wish) if served is not None else "", float("nan")
         if served is not None:
-            ranked, (answers,) = judge_served(
-                SignalScores(served), bench, {f"served ({wish or served.strategy.wish})": served.strategy.signals_for(wish)},
+            weights = {f"served ({served_wish})": served.strategy.signals_for(wish)}
+            if served_wish != "kin":  # shows how much of a low score is due to the wish; the signals are measured once
+                weights["served (kin)"] = served.strategy.signals_for("kin")
+            ranked, (answers, *kin) = judge_served(
+                SignalScores(served), bench, weights,
                 rounds, seed, lambda done: done * len(bench.urls) < MOST_PAIRS,
             )  # fmt: skip
             judgements.append(answers)
-            scores |= _scores(rankings if ranked is bench else draw_rankings(corpus, ranked, seed), [answers])
+            drawn = rankings if ranked is bench else draw_rankings(corpus, ranked, seed)
+            scores |= _scores(drawn, [answers])
+            for_kin = drawn.scores(kin[0]).ndcg10 if kin else for_kin
         nmdf = next((s for s in strategies.values() if s.weight.frequency == "nmdf"), None)
         groups: list[tuple[str, list[tuple[str, float, float, float]]]] = []
         if any(name in strategies for name in BY_INLINKS):
@@ -267,7 +283,7 @@ def evaluate_strategies(
             ]
         return Evaluation(
             bench, judgements, strategies, seed, rounds, experiment.frequencies(nmdf) if nmdf else None, groups, rankings, scores,
-            kept.hits, left_out,
+            kept.hits, left_out, served_wish, for_kin,
         )  # fmt: skip
 
 

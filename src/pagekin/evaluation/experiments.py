@@ -15,6 +15,7 @@ from pagekin.clusters import Directory
 from pagekin.evaluation.gamma import REGIONS, Agreement, ClassBootstrap, PairCounts
 from pagekin.hypertext import Corpus
 from pagekin.store import Array, Progress, map_in_order, no_progress
+from pagekin.wording import plural
 
 Rows = Callable[[Array], Array]
 """From the numbers of some documents to their similarities to all documents, (some, documents)."""
@@ -86,12 +87,12 @@ def make_bench(
         of_class = np.isin(directory.members, drawn)
         keep &= np.add.reduceat(of_class, directory.offsets[:-1]).astype(np.bool_)
         pairs = min(sample, there_are)
-        note = f", those of {pairs:,} drawn pairs of sibling classes" + (
+        note = f", those of {plural(pairs, 'drawn pair')} of sibling classes" + (
             f" (all there are; {sample:,} were asked for)" if there_are < sample else ""
         )
     kept = keep_documents(directory, keep)
     of_all = "all" if keep.all() else f"{len(kept.urls):,} of"
-    note = f"{of_all} {len(keep):,} pages of the directory{note}"
+    note = f"{of_all} {plural(len(keep), 'page')} of the directory{note}"
     bootstrap = ClassBootstrap(kept.members[kept.offsets[:-1]], rounds, seed)
     every = np.arange(len(kept.urls))
     return Bench(directory, kept.urls, every, kept.offsets, kept.members, directory.class_distances(), bootstrap, note)
@@ -234,7 +235,9 @@ def agreement_by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> l
         label = f"{least:g}" if below == least + 1 else f"{least:g}-{below - 1:g}"
         if below == np.inf:
             label = f"{least:g} or more"
-        rows.append((f"{label} ({np.count_nonzero(here):,} pages)", agreement.gamma, agreement.low, agreement.high))
+        rows.append(
+            (f"{label} ({plural(int(np.count_nonzero(here)), 'page')})", agreement.gamma, agreement.low, agreement.high)
+        )
     return rows
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from pagekin.bags import PRESETS, Signals, Strategy
 from pagekin.clusters import Directory, DirectoryError
-from pagekin.evaluation.compare import LEAST_EFFECT, Gain, Verdict, judge_change, measure_all
-from pagekin.evaluation.evaluate import directory_pages, finite_values, without_own_pages
+from pagekin.evaluation.compare import LEAST_EFFECT, Gain, Verdict, finite_values, judge_change, measure_all
+from pagekin.evaluation.evaluate import directory_pages, without_own_pages
 from pagekin.evaluation.experiments import Bench, make_bench, with_sources
 from pagekin.evaluation.halves import ROUNDS, SOURCES, Clock, draw, fold_sources
 from pagekin.evaluation.ranking import draw_rankings, grade_documents

@@ -7,9 +7,16 @@ import msgspec
 
 from pagekin import __version__
 from pagekin.clusters import Directory
-from pagekin.collection import EVALUATION_FACT, JudgedStrategy, SearchSummary, StoredEvaluation, StrategyScore
-from pagekin.evaluation.compare import summarise_comparisons
-from pagekin.evaluation.evaluate import Evaluation, finite_or_none
+from pagekin.collection import (
+    EVALUATION_FACT,
+    JudgedStrategy,
+    SearchSummary,
+    StoredEvaluation,
+    StrategyDifference,
+    StrategyScore,
+)
+from pagekin.evaluation.compare import Difference, differences_by_rival, finite_or_none
+from pagekin.evaluation.evaluate import Evaluation
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.gamma import REGIONS, Agreement
 from pagekin.evaluation.ranking import Scores
@@ -19,6 +26,8 @@ from pagekin.store import Kin, KinError, KinWriter, open_kin
 
 MOST = 80
 """Strategies that are kept; the manifest is read whenever a collection is opened."""
+_RIVALS = 20
+"""Other strategies that the best one is compared with in what is kept, at most."""
 _LONGEST = 200
 
 
@@ -26,8 +35,13 @@ def summarise_evaluation(done: Evaluation, directory: str, command: str) -> Stor
     """Return the summary of an evaluation by a directory of this name."""
     judgements = [(one, done.scores[one.name]) for one in done.judgements]
     region = done.region or "overall"
-    summary = summarise_comparisons(done.comparisons(), done.region)
-    return _make_summary(done.bench.directory, directory, command, done.bench.note, region, summary, judgements)
+    tree = done.bench.directory
+    evaluation = _make_summary(tree, directory, command, done.bench.note, region, done.summary, judgements)
+    by_rival = list(differences_by_rival(done.comparisons(), done.region).values())[:_RIVALS]
+    return msgspec.structs.replace(
+        evaluation, notes=tuple(note[:1000] for note in done.notes),
+        differences=tuple(_summarise_difference(one) for some in by_rival for one in some),
+    )  # fmt: skip
 
 
 def summarise_tuning(done: Tuning, by: Directory, directory: str, command: str) -> StoredEvaluation:
@@ -71,6 +85,7 @@ def _make_summary(
         summary=summary[:1000],
         strategies=tuple(_summarise_judgement(one, scores, region) for one, scores in judgements[:MOST]),
         left_out=max(len(judgements) - MOST, 0),
+        not_read=int(tree.facts.get("known only from links", 0)),
     )
 
 
@@ -80,21 +95,38 @@ def _summarise_judgement(one: Judgement, scores: Scores, region: str) -> JudgedS
         judged=str(one.facts.get("judged", ""))[:_LONGEST],
         score=_score(one.agreements[region]),
         overall=_score(one.agreements["overall"]),
-        gammas={name: _round(one.agreements[name].gamma) for name in REGIONS},
-        orthogonality=_round(one.orthogonality),
-        ndcg10=_round(scores.ndcg10),
-        map=_round(scores.map),
+        gammas={name: finite_or_none(one.agreements[name].gamma) for name in REGIONS},
+        orthogonality=finite_or_none(one.orthogonality),
+        ndcg10=finite_or_none(scores.ndcg10),
+        map=finite_or_none(scores.map),
+        regions={name: _score(one.agreements[name]) for name in REGIONS},
+        ndcg10_interval=_ends(scores.intervals[0]),
+        map_interval=_ends(scores.intervals[1]),
+    )
+
+
+def _summarise_difference(one: Difference) -> StrategyDifference:
+    return StrategyDifference(
+        first=one.first[:_LONGEST],
+        second=one.second[:_LONGEST],
+        measure=one.by,
+        difference=finite_or_none(one.difference) or 0.0,
+        low=finite_or_none(one.low),
+        high=finite_or_none(one.high),
+        beyond_chance=one.sure,
+        verdict=one.verdict[: 2 * _LONGEST],
     )
 
 
 def _score(agreement: Agreement) -> StrategyScore:
-    names = ("gamma", "low", "high", "somers_d", "tied")
-    return StrategyScore(pairs=int(agreement.pairs), **{name: _round(getattr(agreement, name)) for name in names})
+    names = ("gamma", "low", "high", "somers_d", "somers_low", "somers_high", "tied")
+    return StrategyScore(
+        pairs=int(agreement.pairs), **{name: finite_or_none(getattr(agreement, name)) for name in names}
+    )
 
 
-def _round(value: float) -> float | None:
-    number = finite_or_none(value)
-    return None if number is None else round(number, 4)
+def _ends(interval: tuple[float, float]) -> tuple[float | None, float | None]:
+    return finite_or_none(interval[0]), finite_or_none(interval[1])
 
 
 def store_evaluation(judged: Kin, kind: str, evaluation: StoredEvaluation) -> None:

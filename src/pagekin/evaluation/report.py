@@ -1,10 +1,7 @@
-"""Write the report of an evaluation: one HTML file with pictures and tables, and the numbers as CSV."""
+"""Write the report of an evaluation: one HTML file with pictures and tables."""
 
-import csv
 import math
 from collections.abc import Sequence
-from dataclasses import fields
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +10,10 @@ import numpy as np
 from pagekin import __version__
 from pagekin.bags import Strategy, nmdf_parameters, setting_value, settings_table, toml_value
 from pagekin.evaluation.charts import Bar, bar_chart, curve_chart, dot_chart, fill_template
-from pagekin.evaluation.compare import Difference, compare_bars, summarise_comparisons
+from pagekin.evaluation.compare import MEASURES, Difference, compare_bars, differences_by_rival
 from pagekin.evaluation.experiments import Judgement
 from pagekin.evaluation.figures import Figure
-from pagekin.evaluation.gamma import REGIONS, Agreement, interval, kendall_tau
+from pagekin.evaluation.gamma import REGIONS, interval, kendall_tau
 from pagekin.store import Array
 
 if TYPE_CHECKING:
@@ -24,13 +21,12 @@ if TYPE_CHECKING:
 
 _RIVALS = 10
 """Strategies closest to the best one that the picture shows."""
-_RANKED = ("ndcg10_low", "ndcg10_high", "map_low", "map_high")
 _NAMES = {"siblings": "sibling", "cousins": "cousin", "unrelated": "unrelated", "overall": "overall"}
 _GAMMAS = [("siblings", "cousins"), ("siblings", "unrelated"), ("cousins", "unrelated")]
 
 
 def write_report(folder: Path, done: "Evaluation", title: str, figures: Sequence[Figure]) -> Path:
-    """Write `index.html`, `strategies.csv` and `strategies.toml`; return the page's path."""
+    """Write `index.html` and `strategies.toml`; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
     by_name = {judgement.name: judgement for judgement in done.judgements}
     toml = strategies_toml(done.strategies)
@@ -44,7 +40,7 @@ def write_report(folder: Path, done: "Evaluation", title: str, figures: Sequence
         done=done,
         directory=done.bench.directory,
         regions=REGIONS,
-        rivals=_rivals(done.comparisons(), done.region),
+        rivals=_rivals(done),
         figures=[
             _figure(one, {label: by_name[f"{one.number}: {label}"] for label in one.strategies}, done)
             for one in figures
@@ -59,7 +55,6 @@ def write_report(folder: Path, done: "Evaluation", title: str, figures: Sequence
     page = folder / "index.html"
     page.write_text(html, encoding="utf-8")
     (folder / "strategies.toml").write_text(toml, encoding="utf-8")
-    _write_csv(folder / "strategies.csv", done)
     return page
 
 
@@ -74,24 +69,26 @@ def _format_fact(value: Any) -> str:
 # -- the best strategy against others -----------------------------------------------------------------------------------
 
 
-def _rivals(comparisons: list[Difference], region: str | None) -> dict[str, Any]:
+def _rivals(done: "Evaluation") -> dict[str, Any]:
     """Return the comparison of the best strategy with all others: a picture of the closest, a table of all."""
-    by_d, by_gamma = (
-        {one.other: one for one in comparisons if (one.region, one.measure) == (region, measure)}
-        for measure in ("somers_d", "gamma")
-    )
-    rows = [(one, by_gamma.get(other)) for other, one in by_d.items()]
-    if not rows or region is None:
-        return {"rows": [], "chart": ""}
-    best = rows[0][0].better
-    some = f"the {_RIVALS} closest of {len(rows)} others" if len(rows) > _RIVALS else "all others"
+    region, by_rival = done.region, differences_by_rival(done.comparisons(), done.region)
+    if not by_rival or region is None:
+        return {"rows": {}, "chart": ""}
+    best = next(iter(by_rival.values()))[0].first
+    some = f"the {_RIVALS} closest of {len(by_rival)} others" if len(by_rival) > _RIVALS else "all others"
+    if len(by_rival) == 1:
+        some = f"“{next(iter(by_rival))}”"
+    shown = {
+        other: [next((one for one in some if (one.region, one.measure) == (region, name)), None) for name in MEASURES]
+        for other, some in list(by_rival.items())[:_RIVALS]
+    }
     chart = dot_chart(
         f"How much better “{best}” is than {some}",
         f"difference of {_NAMES[region]} agreement; right of 0: “{best}” is better",
         ["Somers' D, with its paired 95 % interval", "Γ, with its paired 95 % interval"],
-        [(both[0].other, [_difference_bar(one) for one in both]) for both in rows[:_RIVALS]],
+        [(other, [_difference_bar(one) for one in both]) for other, both in shown.items()],
     )
-    return {"rows": rows, "chart": chart, "best": best, "summary": summarise_comparisons(comparisons, region)}
+    return {"rows": by_rival, "chart": chart, "best": best}
 
 
 def _difference_bar(one: Difference | None) -> Bar:
@@ -122,7 +119,7 @@ def _figure(figure: Figure, judged: dict[str, Judgement], done: "Evaluation") ->
     scores = {label: done.scores[one.name] for label, one in judged.items()}
     ranked = compare_bars({n: (one.ndcg10, one.resampled[0]) for n, one in scores.items()}, list(figure.steps))
     steps = [
-        (step, figure.steps[step.other, step.better], places)
+        (step, figure.steps[step.second, step.first], places)
         for step, places in zip(compare_bars(values, list(figure.steps)), ranked, strict=True)
     ]
     return {
@@ -231,16 +228,3 @@ def strategies_toml(strategies: dict[str, Strategy]) -> str:
         ]
         parts.append(f"[{toml_value(title)}]\n{''.join(lines)}")
     return "\n".join(parts)
-
-
-def _write_csv(file: Path, done: "Evaluation") -> None:
-    measures = [item.name for item in fields(Agreement)]
-    with file.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.writer(handle)
-        writer.writerow(["name", "region", *measures, "orthogonality", "ndcg10", "map", "seconds", *_RANKED])
-        for one in done.judgements:
-            for region in REGIONS:
-                numbers = [getattr(one.agreements[region], measure) for measure in measures]
-                scores = done.scores[one.name]
-                rest = [one.orthogonality, scores.ndcg10, scores.map, round(one.seconds, 2), *chain(*scores.intervals)]
-                writer.writerow([one.name, region, *numbers, *rest])

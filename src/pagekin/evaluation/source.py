@@ -9,9 +9,10 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy
 from pagekin.clusters import Directory, DirectoryError, familial_distance, load_directory
 from pagekin.errors import PagekinError
-from pagekin.evaluation.evaluate import bag_workshop, directory_pages, figure_strategies, own_strategies
+from pagekin.evaluation.evaluate import bag_workshop, directory_pages
 from pagekin.evaluation.experiments import matrix_similarities
 from pagekin.evaluation.gamma import REGIONS, PairCounts, gamma, somers_d
+from pagekin.evaluation.strategies import figure_strategies, own_strategies
 from pagekin.hypertext import Corpus, guess_url, nearest_urls, unknown_url_message
 from pagekin.store import Array, Progress, no_progress
 

@@ -4,7 +4,7 @@ import random
 import time
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,6 @@ from pagekin.evaluation.compare import Difference, Verdict, differences, judge_c
 from pagekin.evaluation.evaluate import (
     bag_workshop,
     directory_pages,
-    finite_values,
     judgement_as_dict,
     without_own_pages,
 )
@@ -100,7 +99,7 @@ class Tuning:
             "held_out": {
                 **dict(zip(("classes", "sources"), self.held_out, strict=True)),
                 "strategies": [judgement_as_dict(*pair) for pair in zip(self.judgements, self.scores, strict=True)],
-                "differences": [finite_values(asdict(one)) for one in self.compared],
+                "differences": [one.as_dict() for one in self.compared],
             },
         }  # fmt: skip
 
