@@ -40,7 +40,7 @@ def test_the_script_shows_related_pages_and_search(visit: Visitor, site: Path) -
         page = visit(root, "volcano/part1.html?from=mail#there", width=NARROW)
         links = page.locator("[role=main] .pagekin-related a")
         links.first.wait_for()
-        assert links.count() == 5 and links.first.inner_text().startswith("Volcano part")
+        assert links.count() >= 2 and links.first.inner_text().startswith("Volcano part")
         assert barriers(page) == [] and overflow(page) == []
         assert "Kitchen part" in ask(page, "sauecpan")[0]
         page.keyboard.press("Escape")

@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .from_archive import ArchivePlan, ArchiveReport, check_out, publish_archive
-from .publishing import SiteReport, publish_site, undo_site
+from .publishing import SiteReport, UndoReport, publish_site, undo_site
 from .settings import SETTINGS_FILE, SiteError, SitePlan, SiteSettings, read_settings, settings_from
 from .survey import GENERATORS, Survey, survey_folder
 
@@ -15,6 +15,7 @@ __all__ = [
     "SiteReport",
     "SiteSettings",
     "Survey",
+    "UndoReport",
     "check_out",
     "publish_archive",
     "publish_site",

@@ -22,7 +22,7 @@ from pagekin.site.our_files import (
     static_file,
 )
 from pagekin.site.overview import scripted_files
-from pagekin.site.pages import SitePages, pages_that_lead_on, related_lists
+from pagekin.site.pages import SitePages, count_links, pages_that_lead_on, related_lists
 from pagekin.site.settings import OUR_FOLDER, SiteError, SiteSettings
 from pagekin.site.survey import Survey, survey_samples
 from pagekin.sources import Limits, Page, canonical_url, plan_units, read_unit
@@ -118,7 +118,7 @@ def publish_archive(plan: ArchivePlan, progress: Progress = no_progress, note: N
         raise SiteError(f"{plan.archive} holds no page below {base}. Name the address of the site's first page.")
     pages.survey = replace(survey, files=tuple(sorted(pages.page_of)))
     lists = related_lists(pages, index, settings, min(workers, default_workers()), progress)
-    ours = site_files(settings, pages, base, progress)
+    ours = site_files(settings, pages, count_links(pages, index), base, progress)
     ours[f"{OUR_FOLDER}/related.js"] = static_file("related.js")
     ours |= {f"{OUR_FOLDER}/{name}": data for name, data in scripted_files(pages, lists, settings.heading).items()}
     foreign = LLMS in ours and (out / LLMS).exists() and not is_ours(out, LLMS, before)

@@ -2,9 +2,10 @@
 
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 from turbohtml import parse
 
@@ -25,9 +26,26 @@ class UnfitPageError(Exception):
     """A page that is left unchanged; the message says why."""
 
 
-def block_html(links: Iterable[tuple[str, RelatedLink]], heading: str, style: str, script: str, topics: str) -> bytes:
+class MarkedFile(NamedTuple):
+    """A file of a page, after its marked block was put in place."""
+
+    path: str
+    reason: str
+    """Why the page has no block; '' for one that has."""
+    is_written: bool
+    """Whether the file had to be written."""
+
+
+def block_html(links: Sequence[tuple[str, RelatedLink]], heading: str, style: str, script: str, topics: str) -> bytes:
     """Return the content of a marked block, in ASCII and well-formed as XML, without entries that have no address."""
-    items = "".join(f'<li><a href="{_text(href)}">{_text(link.title)}</a></li>' for href, link in links)
+    counts = Counter(link.title for _href, link in links)
+    items = "".join(
+        f'<li><a href="{_text(href)}">{_text(link.title)}</a>'
+        # Of entries with the same title, only their paths say which is which.
+        + (f' <small class="pagekin-path">{_text(link.path)}</small>' if counts[link.title] > 1 else "")
+        + "</li>"
+        for href, link in links
+    )
     more = f'<p class="pagekin-more"><a href="{_text(topics)}">All topics</a></p>' if topics else ""
     if items:
         items = (
@@ -52,7 +70,7 @@ def mark_page(html: bytes, selectors: Iterable[str], make: MakeBlock) -> bytes:
         raise UnfitPageError(f"is larger than {LARGEST_PARSED >> 20} MiB")
     _check_encoding(html)
     if has_foreign_mark(html):
-        raise UnfitPageError("holds marks like Pagekin's that are not as it wrote them")
+        raise UnfitPageError("has Pagekin's marks, but the text between them was changed")
     plain = remove_marked(html)
     regions = find_regions(plain, selectors)
     if regions.frames:
@@ -66,7 +84,7 @@ def mark_page(html: bytes, selectors: Iterable[str], make: MakeBlock) -> bytes:
         marked = plain[:place] + block + plain[place:]
         if _is_shown(marked, elements):
             return marked
-    raise UnfitPageError("has no place for a list: it ends inside of a script, a tag or a link")
+    raise UnfitPageError("has no place for a list: it ends inside a script, a tag or a link")
 
 
 def _is_shown(html: bytes, elements: int) -> bool:
@@ -108,10 +126,8 @@ def replace_file(file: Path, content: bytes) -> None:
         raise
 
 
-def mark_files(
-    folder: Path, blocks: Iterable[tuple[str, MakeBlock]], selectors: Iterable[str]
-) -> Iterator[tuple[str, str]]:
-    """Insert a marked block into each file; yield (path, why it was left unchanged or '') of each.
+def mark_files(folder: Path, blocks: Iterable[tuple[str, MakeBlock]], selectors: Iterable[str]) -> Iterator[MarkedFile]:
+    """Insert a marked block into each file, and yield each of them.
 
     A file that has the very place already is not written again. One that must be left alone loses an older place.
     """
@@ -124,7 +140,7 @@ def mark_files(
             marked, reason = remove_marked(html), str(error)
         if marked != html:
             replace_file(folder / path, marked)
-        yield path, reason
+        yield MarkedFile(path, reason, marked != html)
 
 
 def unmark_files(folder: Path, paths: Iterable[str]) -> int:

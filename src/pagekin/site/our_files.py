@@ -22,8 +22,13 @@ LLMS = "llms.txt"
 FORMAT = 1
 
 
-def site_files(settings: SiteSettings, pages: SitePages, name: str, progress: Progress) -> dict[str, bytes]:
-    """Return all files besides the pages and their lists, by path; `name` is for a site without a name."""
+def site_files(
+    settings: SiteSettings, pages: SitePages, links_to: Mapping[int, int], name: str, progress: Progress
+) -> dict[str, bytes]:
+    """Return all files besides the pages and their lists, by path; `name` is for a site without a name.
+
+    `links_to` is the number of pages that link to each page.
+    """
     ours = {f"{OUR_FOLDER}/site.css": static_file("site.css")}
     if settings.search:
         search = make_search(pages, TextIndex.open(pages.corpus), progress)
@@ -31,7 +36,7 @@ def site_files(settings: SiteSettings, pages: SitePages, name: str, progress: Pr
         for file, content in search.files.items():
             ours[f"{OUR_FOLDER}/search/{search.id}/{file}"] = content
         ours[f"{OUR_FOLDER}/search/meta.json"] = search.meta
-    topics = site_topics(pages)
+    topics = site_topics(pages, links_to)
     title = site_name(pages, name)
     if settings.topics or settings.search:
         ours[f"{OUR_FOLDER}/index.html"] = topics_page(
@@ -102,20 +107,22 @@ def is_ours(folder: Path, name: str, before: Mapping[str, str]) -> bool:
     return name in before and file.is_file() and not file.is_symlink() and _digest(file.read_bytes()) == before[name]
 
 
-def put_file(file: Path, content: bytes) -> None:
-    """Write a file unless it exists with the same content."""
+def put_file(file: Path, content: bytes) -> bool:
+    """Write a file unless it exists with the same content; return whether it was written."""
     if file.is_file() and file.read_bytes() == content:
-        return
+        return False
     file.parent.mkdir(parents=True, exist_ok=True)
     replace_file(file, content)
+    return True
 
 
-def remove_files(folder: Path, names: Mapping[str, str]) -> None:
-    """Remove files that are unchanged since Pagekin wrote them, then empty folders of ours."""
-    for name in names:
-        if is_ours(folder, name, names):
-            (folder / name).unlink()
+def remove_files(folder: Path, names: Mapping[str, str]) -> int:
+    """Remove files that are unchanged since Pagekin wrote them, then empty folders of ours; return how many files."""
+    ours = [name for name in names if is_ours(folder, name, names)]
+    for name in ours:
+        (folder / name).unlink()
     remove_empty(folder / OUR_FOLDER)
+    return len(ours)
 
 
 def remove_empty(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Describe a site as a whole: its page of topics, `llms.txt`, and related pages as data for programs."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -9,9 +10,12 @@ import msgspec
 from pagekin.clusters import read_trees
 from pagekin.hypertext import HostTitles
 from pagekin.site.pages import RelatedLink, SitePages
+from pagekin.wording import plural
 
 _TOPICS = 100
 _PAGES_OF_TOPIC = 10
+_UNFOLDING = 2_000
+"""Pages of a site up to which its page of topics holds them all."""
 _LLMS_TOPICS = 40
 _DESCRIPTION = 120
 _RELATED_PAGES, _RELATED_FILES = 500, 64
@@ -26,7 +30,7 @@ class Topic(NamedTuple):
     name: str
     size: int
     pages: tuple[int, ...]
-    """Those in its middle first."""
+    """Central ones first, then those that most pages link to."""
 
 
 def site_name(pages: SitePages, fallback: str) -> str:
@@ -37,12 +41,14 @@ def site_name(pages: SitePages, fallback: str) -> str:
         for text in (end, begin):
             if name := text.strip(" \t-–—|·»:()"):
                 return name
-    index = next((pages.page_of[path] for path in ("index.html", "index.htm", "") if path in pages.page_of), -1)
-    return pages.title(index) if index >= 0 else fallback
+    return pages.title(pages.home_page) if pages.home_page >= 0 else fallback
 
 
-def site_topics(pages: SitePages) -> list[Topic]:
-    """Return the topics of a site, the largest first; none without clusters."""
+def site_topics(pages: SitePages, links_to: Mapping[int, int]) -> list[Topic]:
+    """Return the topics of a site, the largest first; none without clusters.
+
+    `links_to` is the number of pages that link to each page.
+    """
     tree = next((tree for tree in read_trees(pages.corpus.kin) if tree.name == "clusters"), None)
     if tree is None:
         return []
@@ -50,8 +56,9 @@ def site_topics(pages: SitePages) -> list[Topic]:
     for node in tree.facts.get("shown", ()):
         members = [page for page in tree.pages_of(node).tolist() if page in pages.file_of]
         central = [page for page in tree.descriptions[node].central if page in pages.file_of]
+        members.sort(key=lambda page: (-links_to[page], pages.title(page), pages.file_of[page]))
         shown = [page for page in dict.fromkeys([*central, *members]) if pages.has_title(page)]
-        chosen = tuple(shown or central or members)[:_PAGES_OF_TOPIC]
+        chosen = tuple(shown or central or members)
         if tree.descriptions[node].name and chosen:
             topics.append(Topic(tree.descriptions[node].name, len(members), chosen))
     return sorted(topics, key=lambda topic: (-topic.size, topic.name))[:_TOPICS]
@@ -59,20 +66,13 @@ def site_topics(pages: SitePages) -> list[Topic]:
 
 def topics_page(pages: SitePages, topics: Sequence[Topic], name: str, search: bool, script: str, style: str) -> bytes:
     """Return the page of topics and search, which lies one folder below the root."""
-    sections = "".join(
-        f"<section><h2>{escape(topic.name)} <small>{topic.size:,} {'page' if topic.size == 1 else 'pages'}</small></h2><ul>"
-        + "".join(
-            f'<li><a href="{escape("../" + pages.address(pages.file_of[page]))}">{escape(pages.title(page))}</a></li>'
-            for page in topic.pages
-        )
-        + "</ul></section>"
-        for topic in topics
-    )
+    sections = "".join(_topic_section(pages, topic) for topic in topics)
     box = "<div data-pagekin-search></div><noscript><p>Search needs JavaScript; the topics below do not.</p></noscript>"
     title = f"{'Search and topics' if search else 'Topics'}: {name}"
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="robots" content="noindex">'
+        '<meta name="color-scheme" content="light dark">'
         f'<title>{escape(title)}</title><link rel="stylesheet" href="{style}"></head>'
         f'<body class="pagekin-page"><main><p><a href="../{escape(pages.home)}">{escape(name)}</a></p>'
         f"<h1>{escape(title.partition(':')[0])}</h1>{box if search else ''}"
@@ -81,13 +81,40 @@ def topics_page(pages: SitePages, topics: Sequence[Topic], name: str, search: bo
     ).encode("utf-8", "replace")
 
 
+def _topic_section(pages: SitePages, topic: Topic) -> str:
+    """Return a topic with its first pages; the others unfold, unless the site has too many pages for that."""
+    counts = Counter(pages.title(page) for page in topic.pages)
+
+    def items(some: Iterable[int]) -> str:
+        return "".join(
+            f'<li><a href="{escape("../" + pages.address(pages.file_of[page]))}">{escape(pages.title(page))}</a>'
+            + (
+                f'<small class="pagekin-path">{escape(pages.file_of[page])}</small>'
+                if counts[pages.title(page)] > 1
+                else ""
+            )
+            + "</li>"
+            for page in some
+        )
+
+    first, rest = topic.pages[:_PAGES_OF_TOPIC], topic.pages[_PAGES_OF_TOPIC:]
+    size = plural(topic.size, "page")
+    more = ""
+    if len(pages.order) > _UNFOLDING:
+        size = f"{len(first)} of {size}" if rest else size
+    elif rest:
+        more = f"<details><summary>{len(rest):,} more</summary><ul>{items(rest)}</ul></details>"
+    return f"<section><h2>{escape(topic.name)} <small>{size}</small></h2><ul>{items(first)}</ul>{more}</section>"
+
+
 def llms_text(pages: SitePages, topics: Sequence[Topic], name: str) -> bytes:
-    """Return `llms.txt`: the site's topics with their central pages, in the format of llmstxt.org."""
+    """Return `llms.txt`: the site's topics with their first pages, in the format of llmstxt.org."""
     base = pages.survey.base_url if pages.survey.address_from else ""
-    lines = [f"# {_line(name)}", "", f"> {len(pages.order):,} pages. The central ones of each topic are listed."]
+    order = f"up to {_PAGES_OF_TOPIC} pages of each topic: central ones first, then those that most pages link to."
+    lines = [f"# {_line(name)}", "", f"> {plural(len(pages.order), 'page')}. This file lists {order}"]
     for topic in topics[:_LLMS_TOPICS]:
         lines += ["", f"## {_line(topic.name)}", ""]
-        for page in topic.pages:
+        for page in topic.pages[:_PAGES_OF_TOPIC]:
             title = _line(pages.title(page)).replace("[", "(").replace("]", ")")
             address = base + pages.address(pages.file_of[page]).removeprefix("./").replace("(", "%28").replace(
                 ")", "%29"

@@ -10,7 +10,8 @@ from urllib.parse import quote, unquote, urljoin
 import msgspec
 import numpy as np
 
-from pagekin.hypertext import AnchorKind, Corpus, ShortTitles, canonical_url, repeated_ends
+from pagekin.bags import LINK_WORDS, LISTED_WORDS, LinkColumns, is_of_links
+from pagekin.hypertext import AnchorKind, Corpus, ShortTitles, canonical_url, drop_number, repeated_ends
 from pagekin.similarity import RankingOptions, RelatedIndex, all_neighbours
 from pagekin.site.settings import SiteError, SiteSettings
 from pagekin.site.survey import Survey
@@ -69,12 +70,16 @@ class SitePages:
         return sorted(self.file_of)
 
     def title(self, page: int) -> str:
-        """Return a page's title without what its site or section repeats, or the name of its file."""
-        title = self._short_title(page)
-        title = title.removesuffix(self._end_of(self.file_of[page].partition("/")[0])).strip() or title
+        """Return a page's title without its number and what its site or section repeats, or the name of its file."""
+        title = drop_number(self.numbered_title(page))
         if len(title) > _LONGEST_TITLE:
             title = f"{title[:_LONGEST_TITLE].rpartition(' ')[0] or title[:_LONGEST_TITLE]} …"
         return self.file_of[page] or self.survey.base_url if title in _NO_TITLES else title
+
+    def numbered_title(self, page: int) -> str:
+        """Return a page's title without what its site or section repeats, with the number that it may have in its book."""
+        title = self._short_title(page)
+        return title.removesuffix(self._end_of(self.file_of[page].partition("/")[0])).strip() or title
 
     def has_title(self, page: int) -> bool:
         """Return whether a page has a title; pages without one are seldom meant to be read alone."""
@@ -118,6 +123,18 @@ class SitePages:
         """Return the address of the first page, relative to the root."""
         return self.address("index.html")
 
+    @property
+    def home_page(self) -> int:
+        """Return the first page, or -1 for a site without one."""
+        return next((self.page_of[path] for path in ("index.html", "index.htm", "") if path in self.page_of), -1)
+
+    def lists_only(self, page: int) -> bool:
+        """Return whether a page only leads to others: most of its words are in links, or many on the site's first page."""
+        share = LISTED_WORDS if page == self.home_page else LINK_WORDS
+        return self.corpus.pages.anchors[page] < self.corpus.pages.anchors[page + 1] and is_of_links(
+            self.corpus, page, share
+        )
+
     def link(self, source: str, target: str, base: str = "") -> str:
         """Return the relative address from one file to another, respecting the first one's `<base>`."""
         here = self._folder_of(source, base)
@@ -133,7 +150,7 @@ class SitePages:
             root = self.survey.base_url
             absolute = urljoin(file_url(root, source), base)
             if not absolute.startswith(root):
-                raise SiteError(f"its <base> leads out of the site: {base[:200]}")
+                raise SiteError(f"its <base> points outside the site: {base[:200]}")
             return posixpath.dirname(unquote(absolute[len(root) :]))
         return posixpath.dirname(source)
 
@@ -161,17 +178,27 @@ def quote_path(path: str) -> str:
 def related_lists(
     pages: SitePages, index: RelatedIndex, settings: SiteSettings, threads: int, progress: Progress
 ) -> dict[int, list[RelatedLink]]:
-    """Return the related pages of each page: pinned ones first, then the most similar that have a file."""
+    """Return the related pages of each page: pinned ones first, then the most similar that have a file.
+
+    Pages that only list others have none but pinned ones.
+    """
     pins, hidden = _named_pages(pages, settings.pins, "pins"), _named_pages(pages, settings.hide, "hide")
     documents = index.documents.of_pages(np.array(pages.order, np.int64))
+    lists_only = LinkColumns.of(pages.corpus.kin).lists
     page_of = {int(document): page for document, page in zip(documents, pages.order, strict=True) if document >= 0}
     asked = np.array(sorted(page_of), np.int64)
     options = RankingOptions(k=max(1, settings.count + _SPARE), captured_only=True)
     lists: dict[int, list[RelatedLink]] = {}
     for done, (document, ranked) in enumerate(all_neighbours(index, asked, options, threads), 1):
         page = page_of[document]
-        near = [(page_of[one.document], one.similarity) for one in ranked.related if one.document in page_of]
+        near = [
+            (page_of[one.document], one.similarity)
+            for one in ranked.related
+            if one.document in page_of and one.similarity >= settings.min_similarity
+        ]
         near = [(other, similarity) for other, similarity in near if pages.has_title(other)]
+        if lists_only[document] or pages.lists_only(page):
+            near = []  # it is a table of contents itself
         lists[page] = _choose(
             pages, page, pins.get(page, []), hidden.get(page, []) + hidden.get(-1, []), near, settings
         )
@@ -182,6 +209,13 @@ def related_lists(
     return lists
 
 
+def count_links(pages: SitePages, index: RelatedIndex) -> dict[int, int]:
+    """Return how many other pages link to each page."""
+    citing = index.documents.inlinks
+    documents = index.documents.of_pages(np.array(pages.order, np.int64)).tolist()
+    return {page: int(citing[one]) if one >= 0 else 0 for page, one in zip(pages.order, documents, strict=True)}
+
+
 def _choose(
     pages: SitePages, page: int, pinned: Sequence[int], hidden: Iterable[int], near: Iterable[tuple[int, float]],
     settings: SiteSettings,
@@ -189,14 +223,14 @@ def _choose(
     """Return the related pages to display for a page; of several with the same title, only the first."""
     left_out = {page, *hidden}
     chosen: list[RelatedLink] = []
-    titles = {pages.title(page)}
+    titles = {pages.numbered_title(page)}
     for other, similarity in [*((one, 0.0) for one in pinned), *near]:
-        title = pages.title(other)
+        title = pages.numbered_title(other)
         if other in left_out or (similarity and title in titles):
             continue
         left_out.add(other)
         titles.add(title)
-        chosen.append(RelatedLink(pages.file_of[other], title, round(similarity, 4)))
+        chosen.append(RelatedLink(pages.file_of[other], pages.title(other), round(similarity, 4)))
     return chosen[: max(settings.count, len(pinned))]
 
 

@@ -2,10 +2,12 @@
 
 import os
 import shutil
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 from pagekin.bags import Strategy
 from pagekin.clusters import choose_clusters
@@ -26,7 +28,7 @@ from pagekin.site.our_files import (
     versioned_name,
 )
 from pagekin.site.overview import related_files
-from pagekin.site.pages import RelatedLink, SitePages, related_lists
+from pagekin.site.pages import RelatedLink, SitePages, count_links, related_lists
 from pagekin.site.settings import OUR_FOLDER, SiteError, SitePlan
 from pagekin.site.survey import Survey, survey_folder
 from pagekin.sources import HTML_ENDINGS, list_folder
@@ -53,6 +55,19 @@ class SiteReport:
     """Pages that were read but have no marked place, by reasons."""
     foreign_llms: bool = False
     """Whether there is an `llms.txt` that is not ours, and was kept."""
+    has_llms: bool = False
+    """Whether there is an `llms.txt` of ours, beside the folder of the other files."""
+    changed: int = 0
+    """Files that were written or removed: 0 if everything was there already."""
+
+
+class UndoReport(NamedTuple):
+    """What was removed from a site."""
+
+    pages: int
+    """Pages that had a marked place."""
+    files: int
+    """Other files."""
 
 
 def publish_site(plan: SitePlan, progress: Progress = no_progress, note: Note = no_note) -> SiteReport:
@@ -70,47 +85,51 @@ def publish_site(plan: SitePlan, progress: Progress = no_progress, note: Note = 
     )  # fmt: skip
     clusters = choose_clusters() if settings.topics or settings.llms else None
     recipe = BuildRecipe(Strategy(), clusters, settings.search)
-    facts = build_collection(read, recipe, progress, note).facts
+    written = [name for name in (*before, MANIFEST) if (folder / name).is_file()]
+    skipped = _without_ours(build_collection(read, recipe, progress, note).facts["skipped"], written)
     index = RelatedIndex.open(plan.kin)
     pages = SitePages(folder, survey, index.corpora[0])
     lists = related_lists(pages, index, settings, min(workers, default_workers()), progress)
-    ours = site_files(settings, pages, plan.folder.resolve().name, progress)
+    ours = site_files(settings, pages, count_links(pages, index), plan.folder.resolve().name, progress)
     ours |= {f"{OUR_FOLDER}/{name}": content for name, content in related_files(pages, lists).items()}
     foreign = LLMS in ours and (folder / LLMS).exists() and not is_ours(folder, LLMS, before)
     if foreign:
         del ours[LLMS]
-    for name, content in ours.items():
-        put_file(folder / name, content)
+    changed = sum(put_file(folder / name, content) for name, content in ours.items())
     blocks = _blocks(plan, pages, lists, ours)
     reasons = {}
-    for done, (path, reason) in enumerate(mark_files(folder, blocks, survey.content), 1):
+    for done, (path, reason, is_written) in enumerate(mark_files(folder, blocks, survey.content), 1):
         reasons[path] = reason
+        changed += is_written
         progress("marking", done / len(pages.page_of))
-    unmark_files(folder, sorted(set(survey.files) - set(reasons)))
-    put_file(folder / MANIFEST, make_manifest(pages, ours))
-    remove_files(folder, {name: digest for name, digest in before.items() if name not in ours})
+    changed += unmark_files(folder, sorted(set(survey.files) - set(reasons)))
+    changed += put_file(folder / MANIFEST, make_manifest(pages, ours))
+    changed += remove_files(folder, {name: digest for name, digest in before.items() if name not in ours})
     marked = [path for path, reason in reasons.items() if not reason]
     return SiteReport(
         survey, len(pages.order), len(marked), sum(len(lists[pages.page_of[path]]) for path in marked),
-        len(ours) + 1, sum(map(len, ours.values())), facts["skipped"],
-        count_reasons([*reasons.values(), *(["only leads to another page"] * len(pages.stubs))]), foreign,
+        len(ours) + 1, sum(map(len, ours.values())), skipped,
+        count_reasons([*reasons.values(), *(["only redirects to another page"] * len(pages.stubs))]), foreign,
+        LLMS in ours, changed,
     )  # fmt: skip
 
 
-def undo_site(plan: SitePlan) -> int:
-    """Remove everything that was written into a folder; return how many pages had a marked block."""
+def undo_site(plan: SitePlan) -> UndoReport:
+    """Remove everything that was written into a folder."""
     folder = plan.folder
     if not folder.is_dir():
         raise SiteError(f"{folder} is not a folder.")
     before = read_manifest(folder)
     _tidy(folder)
-    changed = unmark_files(folder, (path for path in list_folder(folder) if path.lower().endswith(HTML_ENDINGS)))
-    remove_files(folder, before)
-    (folder / MANIFEST).unlink(missing_ok=True)
+    pages = unmark_files(folder, (path for path in list_folder(folder) if path.lower().endswith(HTML_ENDINGS)))
+    files = remove_files(folder, before)
+    if (folder / MANIFEST).is_file():
+        (folder / MANIFEST).unlink()
+        files += 1
     remove_empty(folder / OUR_FOLDER)
     if plan.collection is None:
         shutil.rmtree(plan.kin, ignore_errors=True)
-    return changed
+    return UndoReport(pages, files)
 
 
 # -- what is written ----------------------------------------------------------------------------------------------------
@@ -133,6 +152,13 @@ def _blocks(
 
     for path, page in sorted(pages.page_of.items()):
         yield path, partial(make, path, page)
+
+
+def _without_ours(skipped: Mapping[str, int], ours: Sequence[str]) -> dict[str, int]:
+    """Return the numbers of skipped files by reason, without files that an earlier run wrote."""
+    left = Counter(skipped)
+    left.subtract("excluded" if name.lower().endswith(HTML_ENDINGS) else "not html" for name in ours)
+    return dict(+left)
 
 
 def _tidy(folder: Path) -> None:

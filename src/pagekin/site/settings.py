@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 import tomllib
@@ -35,6 +36,8 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rena
     """Pages to leave alone, by patterns of their paths."""
     count: Annotated[int, Meta(ge=0, le=100)] = 5
     """Related pages per page."""
+    min_similarity: Annotated[float, Meta(ge=0, le=1)] = 0.06
+    """The similarity below which a page is not shown as related."""
     heading: str = "Related pages"
     search: bool = True
     """Whether to write the search box and its files."""
@@ -97,7 +100,7 @@ def settings_from(settings: SiteSettings | None, **changes: Any) -> SiteSettings
         changed = msgspec.structs.replace(settings or SiteSettings(), **known)
         return msgspec.convert(msgspec.to_builtins(changed), SiteSettings)
     except msgspec.ValidationError as error:
-        raise SiteError(f"settings of the site: {error}.") from None
+        raise SiteError(f"settings of the site: {_explain(error)}.") from None
 
 
 def read_settings(file: Path) -> SiteSettings:
@@ -110,4 +113,24 @@ def read_settings(file: Path) -> SiteSettings:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SiteError(f"{file} is not TOML: {error}.") from None
     except msgspec.ValidationError as error:
-        raise SiteError(f"{file}: {error}. Its settings are in docs/sites.md.") from None
+        raise SiteError(f"{file}: {_explain(error)}. docs/sites.md lists the settings.") from None
+
+
+_KINDS = {
+    "array": 'a list in brackets, ["…", "…"]', "object": 'a table of lines, "a.html" = ["b.html"]',
+    "str": "a text in quotes", "int": "a whole number", "float": "a number", "bool": "true or false",
+}  # fmt: skip
+
+
+def _explain(error: msgspec.ValidationError) -> str:
+    """Return what is wrong with a setting, in plain words and with its name."""
+    text, _, place = str(error).partition(" - at `$.")
+    name = re.split(r"[\[.`]", place)[0]
+    if match := re.fullmatch(r"Object contains unknown field `(.+)`", text):
+        return f"there is no setting '{match[1]}'"
+    if match := re.fullmatch(r"Expected `(\w+)`, got `\w+`", text):
+        entry = "each entry of " if "[" in place else ""
+        return f"{entry}'{name}' must be {_KINDS.get(match[1], match[1])}"
+    if match := re.fullmatch(r"Expected `\w+` (.+)", text):
+        return f"'{name}' must be {match[1]}"
+    return str(error)

@@ -43,7 +43,11 @@
     const links = await related(location.href);
     if (!links.length) return;
     const { heading } = await fetchFile("related.json");
-    const items = links.map(({ url, title }) => element("li", {}, element("a", { href: url }, title)));
+    const titles = links.map(({ title }) => title);
+    // Of entries with the same title, only their paths say which is which.
+    const tellApart = ({ path, title }) => titles.filter((one) => one === title).length > 1
+      ? [" ", element("small", { class: "pagekin-path" }, path)] : [];
+    const items = links.map((one) => element("li", {}, element("a", { href: one.url }, one.title), ...tellApart(one)));
     const list = element("nav", { class: "pagekin pagekin-related", "aria-label": heading },
       element("p", { class: "pagekin-title" }, heading), element("ul", {}, ...items));
     const named = document.querySelector("[data-pagekin-related]");

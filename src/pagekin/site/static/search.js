@@ -1,11 +1,12 @@
 // Search in this site without a server: words, their stems and misspellings, from the files beside this script.
-// Made by Pagekin. Other scripts may call: await pagekin.search("some words", 10) -> [{url, path, title, text, score}].
+// ASCII alone, as pages may be in any encoding. Made by Pagekin.
+// Other scripts may call: await pagekin.search("some words", 10) -> [{url, path, title, text, score}].
 (() => {
   "use strict";
   if (window.pagekin) return;
   const script = document.currentScript;
   const home = new URL(".", script.src); // wherever the site is served from
-  const CAP = 16;
+  const CAP = 16, STEP = 10; // words of a question, and hits that are shown at a time
 
   // ---- files ----------------------------------------------------------------------------------------------------------
   const kept = new Map();
@@ -84,7 +85,7 @@
     for (const [run] of text.replace(IGNORED, "").normalize("NFC").matchAll(WORD)) {
       const letters = PAIR.test(run) ? [...run] : [];
       if (letters.length > 1) for (let i = 1; i < letters.length; i++) found.push(letters[i - 1] + letters[i]);
-      else found.push(run.toLowerCase().replace(/ß/g, "ss").replace(/ς/g, "σ").normalize("NFC"));
+      else found.push(run.toLowerCase().replace(/\u00df/g, "ss").replace(/\u03c2/g, "\u03c3").normalize("NFC"));
     }
     return found;
   }
@@ -154,17 +155,26 @@
     }
     return last[b.length];
   }
-  async function nearest(word) {
-    const most = word.length <= 2 ? 0 : word.length <= 4 ? 1 : 2;
+  async function nearest(word, most, isFit = () => true) {
     let best = null, bestCost = Infinity;
     if (most) for (const line of (await asText("dictionary.bin")).split("\n")) {
       const other = line.slice(0, -1), common = line.charCodeAt(line.length - 1) - 48;
-      if (Math.abs(other.length - word.length) > most) continue;
+      if (Math.abs(other.length - word.length) > most || !isFit(other, common)) continue;
       const far = distance(word, other, most);
       const cost = far + (other[0] !== word[0]) / 2 - common / 8;
       if (far <= most && cost < bestCost) [best, bestCost] = [other, cost];
     }
     return best;
+  }
+
+  // The frequent word that a rare one may be misspelt for, or null. A word in a title or link is taken to be meant.
+  const RARE = 2, RATIO = 20, SHORTEST = 5, COMMON = 2;
+  async function likelier(word, found) {
+    if (found.df > RARE || word.length < SHORTEST || [...found.into.values()].some(([, called]) => called)) return null;
+    const own = stem(word);
+    const other = await nearest(word, word.length < 8 ? 1 : 2,
+      (one, common) => common >= COMMON && one[0] === word[0] && stem(one) !== own);
+    return other && (await postingsOf(other, false)).df >= RATIO * found.df ? other : null;
   }
 
   // ---- search ---------------------------------------------------------------------------------------------------------
@@ -201,19 +211,18 @@
     const typing = /[\p{L}\p{N}]$/u.test(query);
     const about = await meta();
     const slots = [];
-    const meant = [];
-    let changed = false;
+    const meant = [], likely = [];
     for (const [place, word] of asked.entries()) {
       let found = await postingsOf(word, typing && place === asked.length - 1), shown = word;
       if (!found.df) {
-        const other = await nearest(word);
+        const other = await nearest(word, word.length <= 2 ? 0 : word.length <= 4 ? 1 : 2);
         if (other) {
           found = await postingsOf(other, false);
           shown = other;
-          changed = true;
         }
       }
       meant.push(shown);
+      likely.push((shown === word && found.df && (await likelier(word, found))) || shown);
       if (found.df) slots.push({ ...found, idf: Math.log(1 + (about.pages - found.df + 0.5) / (found.df + 0.5)) });
     }
     const sum = (some) => some.reduce((total, slot) => total + slot.idf, 0);
@@ -227,9 +236,12 @@
       score[3] += slot.cut ? 0 : slot.idf;
       scores.set(page, score);
     }
+    let whole = 0;
     const ranked = [...scores].map(([page, [body, called, named, held]]) => {
       const score = body + called * (named / all) ** 6;
-      return [page, held >= needed * 0.999 ? 1 + score : score / (1 + score)]; // pages that hold all words come first
+      const holdsAll = held >= needed * 0.999; // such pages come first
+      whole += holdsAll;
+      return [page, holdsAll ? 1 + score : score / (1 + score)];
     }).sort((a, b) => b[1] - a[1] || a[0] - b[0]);
     const hits = await Promise.all(ranked.slice(0, limit).map(async ([page, score]) => {
       const group = Math.floor(page / about.group);
@@ -237,7 +249,10 @@
       const [path, title, text] = list[page - group * about.group];
       return { url: new URL(path, new URL("..", home)).href, path, title, text, score };
     }));
-    return { hits, total: ranked.length, meant: changed ? meant.join(" ") : "" };
+    if (slots.length < asked.length) whole = 0; // a word that no page has
+    const differs = (one, other) => one.some((word, place) => word !== other[place]);
+    return { hits, whole, total: ranked.length, meant: differs(meant, asked) ? meant.join(" ") : "",
+      likely: differs(likely, meant) ? likely.join(" ") : "" };
   }
 
   // ---- the box --------------------------------------------------------------------------------------------------------
@@ -258,22 +273,36 @@
     }
     return [...pieces, text.slice(end)];
   }
-  function searchBox(place) {
+  const countPages = (count) => `${count.toLocaleString("en")} ${count === 1 ? "page" : "pages"}`;
+  function describe({ whole, total, meant }, query) {
+    if (!total) return `No page has \u201c${query}\u201d.`;
+    if (whole) return meant ? `Showing ${countPages(whole)} for \u201c${meant}\u201d; no page has \u201c${query}\u201d.` : countPages(whole);
+    return `No page has all of these words${meant ? ` (searched for \u201c${meant}\u201d)` : ""}; ${countPages(total)} ` +
+      `${total === 1 ? "has" : "have"} some of them.`;
+  }
+  function searchBox(place, ...beside) {
     const input = element("input", { type: "search", autocomplete: "off", spellcheck: "false", enterkeyhint: "search",
       "aria-label": "Search this site", placeholder: "Search this site" });
     const status = element("p", { role: "status", class: "pagekin-status" });
     const list = element("ol", { class: "pagekin-hits" });
-    const form = element("form", { role: "search" }, input);
-    let turn = 0;
+    const form = element("form", { role: "search" }, input, ...beside);
+    const other = element("p", { class: "pagekin-likely", hidden: "" });
+    const more = element("button", { type: "button", class: "pagekin-further", hidden: "" }, "More results");
+    let turn = 0, limit = STEP;
+    function clear() {
+      list.replaceChildren();
+      more.hidden = other.hidden = true;
+      status.textContent = "";
+    }
     async function answer() {
       const mine = ++turn, query = input.value.trim();
-      if (!query) { list.replaceChildren(); status.textContent = ""; return; }
+      if (!query) { clear(); return; }
       let found;
       try {
-        found = await search(input.value, 10);
+        found = await search(input.value, limit);
       } catch (error) {
         if (mine !== turn) return;
-        list.replaceChildren();
+        clear();
         status.textContent = location.protocol === "file:"
           ? "Search needs a web server: browsers do not let pages read files."
           : "Search is not available just now. The site may have changed: reload the page.";
@@ -281,31 +310,44 @@
       }
       if (mine !== turn) return; // a later question was asked meanwhile
       const asked = words(found.meant || query);
-      const pages = `${found.total} ${found.total === 1 ? "page" : "pages"}`;
-      status.textContent = !found.total ? `No page has “${query}”.`
-        : found.meant ? `No page has “${query}”: ${pages} for “${found.meant}”` : pages;
+      status.textContent = describe(found, query);
+      const likely = element("button", { type: "button" }, found.likely);
+      likely.addEventListener("click", () => { input.value = `${found.likely} `; askAnew(); input.focus(); });
+      other.replaceChildren("Did you mean ", likely, "?");
+      other.hidden = !found.likely;
+      more.hidden = found.hits.length >= found.total;
       const titles = found.hits.map((hit) => hit.title);
       // Of hits with one title, only their paths tell which is which.
       const path = (hit) => titles.filter((title) => title === hit.title).length > 1
         ? [element("small", { class: "pagekin-path" }, hit.path)] : [];
-      list.replaceChildren(...found.hits.map((hit) => element("li", {},
+      // Pages that hold only some of the words are not among those that the status counts.
+      const border = (rank) => rank && rank === found.whole
+        ? [element("li", { class: "pagekin-border" }, "Pages with only some of these words")] : [];
+      list.replaceChildren(...found.hits.flatMap((hit, rank) => [...border(rank), element("li", {},
         element("a", { href: hit.url }, ...emphasise(hit.title, asked)), ...path(hit),
-        element("p", {}, ...emphasise(hit.text, asked)))));
+        element("p", {}, ...emphasise(hit.text, asked)))]));
     }
-    input.addEventListener("input", answer);
+    const askAnew = () => { limit = STEP; return answer(); };
+    input.addEventListener("input", askAnew);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      await answer();
+      await askAnew();
       list.querySelector("a")?.focus();
+    });
+    more.addEventListener("click", async () => {
+      const seen = list.querySelectorAll("a").length;
+      limit = seen + STEP;
+      await answer();
+      list.querySelectorAll("a")[seen]?.focus();
     });
     place.addEventListener("keydown", (event) => {
       const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
       if (!step) return;
-      const stops = [input, ...list.querySelectorAll("a")];
+      const stops = [input, ...list.querySelectorAll("a"), ...(more.hidden ? [] : [more])];
       const next = stops[stops.indexOf(document.activeElement) + step];
       if (next) { event.preventDefault(); next.focus(); }
     });
-    place.append(form, status, list);
+    place.append(form, status, other, list, more);
     return { input, answer };
   }
 
@@ -320,8 +362,7 @@
     const button = element("button", { type: "button", class: "pagekin-open", "aria-haspopup": "dialog" }, "Search");
     const close = element("button", { type: "button", class: "pagekin-close" }, "Close");
     const dialog = element("dialog", { class: "pagekin-dialog", "aria-label": "Search this site" });
-    const { input } = searchBox(dialog);
-    dialog.append(close);
+    const { input } = searchBox(dialog, close);
     close.addEventListener("click", () => dialog.close());
     dialog.addEventListener("keydown", (event) => { // a search field would take the first Escape for itself
       if (event.key === "Escape") { event.preventDefault(); dialog.close(); }
