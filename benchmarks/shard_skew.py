@@ -1,27 +1,34 @@
 """How evenly the tasks of a build by shards are loaded: the largest task of each stage beside the median one.
 
-    python benchmarks/shard_skew.py [--pages 6000] [--shards 8] [--even] --folder FOLDER
+    python benchmarks/shard_skew.py [--pages 6000] [--inlinks 150000] [--shards 8] [--sample 3000] [--even] --folder FOLDER
 
-The web has one address to which a tenth of all links lead, each with words of its own, and one host with half of all pages; with
-`--even`, neither. Tasks run in this process, one after another, by the functions that Spark runs. Seconds are the processor's;
-bytes are those that a task receives from others and sends to them.
+The web has one address with about so many `--inlinks`, each with words of its own, on all of its pages, and one host with half of
+all pages; with `--even`, neither. Clusters are made of a `--sample` of the pages; with 0, there are none. Tasks run in this
+process, one after another, by the functions that Spark runs. Seconds are the processor's; bytes and rows are those that a task
+takes from others and from storage, and sends. Rows of a record are those of its longest column, bytes of strings aside.
 """
 
 import argparse
 import contextlib
 import json
+import math
 import statistics
 import sys
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, cycle
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from pagekin.bags import Strategy
+from pagekin.clusters import ClusterSettings
 from pagekin.engines import BuildRecipe
 from pagekin.engines.shard_plan import note_parts, run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
-from pagekin.hypertext import ReadPlan, read_units
+from pagekin.hypertext import Corpus, ReadPlan, read_units
 from pagekin.sources import plan_units
 from web_generator import MadeWeb, WebFigures
 
@@ -57,11 +64,44 @@ def read_one(plan: ReadPlan, archive: Path, folder: Path) -> list[Path]:
     return [part for part, _items in read_units(plan, plan_units([str(archive)], {}), folder).parts]
 
 
+def skewed_figures(pages: int, inlinks: int) -> WebFigures:
+    """Return the figures of a web with a large host, in which about so many links lead to one address."""
+    plain = WebFigures()
+    others = plain.links * math.exp(plain.links_spread**2 / 2)  # the mean of a log-normal number with this median
+    every = others + inlinks / pages
+    return replace(plain, largest_host=0.5, links=plain.links * every / others, hub=1 - others / every)
+
+
+def most_inlinks(out: Path, facts: dict[str, Any]) -> int:
+    """Return the most links that lead to one address, of all shards."""
+    corpora = [Corpus.open(out / entry["folder"]) for entry in facts["shards"]]
+    counts: Counter[bytes] = Counter()
+    for corpus in corpora:
+        links = np.diff(np.asarray(corpus.inlinks.offsets, np.int64))
+        counts[corpus.urls[int(np.argmax(links))]] += int(links.max())
+    return counts.most_common(1)[0][1]
+
+
+def show(name: str, tasks: Sequence[Mapping[str, float]]) -> str:
+    """Return the largest and the median task of a stage, and their ratio, for each cost, as a row of a table."""
+    cells = []
+    for costs in (
+        [cost["seconds"] for cost in tasks],
+        [(cost["received"] + cost["sent"]) / 1e6 for cost in tasks],
+        [cost["rows"] / 1e3 for cost in tasks],
+    ):
+        middle = statistics.median(costs)
+        cells += [f"{max(costs):,.2f}", f"{middle:,.2f}", f"{max(costs) / max(middle, 1e-9):.2f}"]
+    return f"| {name.replace('_', ' ')} | {' | '.join(cells)} |"
+
+
 def main() -> None:
     """Make a web, build it by shards, and print the largest and the median task of each stage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=6_000)
+    parser.add_argument("--inlinks", type=int, default=150_000)
     parser.add_argument("--shards", type=int, default=8)
+    parser.add_argument("--sample", type=int, default=3_000)
     parser.add_argument("--even", action="store_true")
     parser.add_argument("--folder", type=Path, required=True)
     chosen = parser.parse_args()
@@ -70,12 +110,14 @@ def main() -> None:
         chosen.folder / "made.kin",
         [chosen.folder / f"web-{number}.warc" for number in range(2 * chosen.shards)],
     )
-    figures = WebFigures() if chosen.even else WebFigures(largest_host=0.5, hub=0.1)
+    figures = WebFigures() if chosen.even else skewed_figures(chosen.pages, chosen.inlinks)
     with contextlib.ExitStack() as files:
         writers = cycle([files.enter_context(archive.open("wb")) for archive in archives])
         for writer, record in zip(writers, MadeWeb(3 * chosen.pages, figures).records(), strict=False):
             writer.write(record)
-    work = ShardWork(BuildRecipe(Strategy(), None, text=True), chosen.shards, str(out), str(chosen.folder / "stages"))
+    clusters = ClusterSettings(sample=chosen.sample) if chosen.sample else None
+    recipe = BuildRecipe(Strategy(), clusters, text=True)
+    work = ShardWork(recipe, chosen.shards, str(out), str(chosen.folder / "stages"))
     # A large archive gives a part for each unit; these are too small for that, and are read one by one.
     plan = ReadPlan([], out)
     parts = [read_one(plan, archive, chosen.folder) for archive in archives]
@@ -83,16 +125,18 @@ def main() -> None:
     runner = MeteredRunner(work)
     facts = json.loads(run_stages(work, runner))["facts"]
     print(f"{facts['pages']:,} pages, {facts['anchors']:,} links, {chosen.shards} shards")
-    print("stage             seconds: largest  median  ratio   MB: largest  median  ratio")
+    print(f"most links to an address: {most_inlinks(out, facts):,}")
+    print(
+        "| stage | largest, processor s | median | ratio | largest, MB | median | ratio | largest, 1,000 rows | median | ratio |"
+    )
+    print(f"|---{'|---:' * 9}|")
     for stage, tasks in runner.costs.items():
         if len(tasks) > 1:
-            seconds = [cost["seconds"] for cost in tasks.values()]
-            moved = [(cost["received"] + cost["sent"]) / 1e6 for cost in tasks.values()]
-            shown = [
-                f"{max(some):>15.2f}{statistics.median(some):>8.2f}{max(some) / max(statistics.median(some), 1e-9):>7.2f}"
-                for some in (seconds, moved)
-            ]
-            print(f"{stage:<18}{'  '.join(shown)}")
+            print(show(stage, list(tasks.values())))
+    for stage, tasks in runner.costs.items():
+        if len(tasks) == 1:
+            (cost,) = tasks.values()
+            print(f"one task: {stage}, {cost['seconds']:.2f} s, {(cost['received'] + cost['sent']) / 1e6:,.2f} MB")
 
 
 if __name__ == "__main__":

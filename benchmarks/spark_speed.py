@@ -3,7 +3,8 @@
     python benchmarks/spark_speed.py [--pages 10000 40000] [--shards 4] --folder FOLDER
 
 The cluster has two workers of one core each. The local engine has two processes. Each build has a driver of its own, whose
-memory is measured: that of Python, and that of Java. Stages after reading are compared by the processor's time of their tasks.
+memory is measured: that of Python, and that of Java. Stages after reading are compared by the processor's time of their tasks;
+shuffled bytes are those that tasks of a stage send to others. What a billion pages take is carried on from these in proportion.
 """
 
 import argparse
@@ -59,21 +60,36 @@ def meter_local_stages() -> dict[str, float]:
     return seconds
 
 
-def join_corpus_stages(seconds: dict[str, float]) -> dict[str, float]:
+def join_corpus_stages(costs: dict[str, float]) -> dict[str, float]:
     """Add up the stages of a cluster that the local engine makes as one."""
-    joined = {"corpora": sum(seconds.get(stage, 0.0) for stage in CORPUS_STAGES)}
-    return {**joined, **{stage: time for stage, time in seconds.items() if stage not in CORPUS_STAGES}}
+    joined = {"corpora": sum(costs.get(stage, 0.0) for stage in CORPUS_STAGES)}
+    return {**joined, **{stage: cost for stage, cost in costs.items() if stage not in CORPUS_STAGES}}
+
+
+def sent_bytes(folder: Path) -> dict[str, float]:
+    """Return the bytes that the tasks of each stage sent to others, by the records that they left below a folder."""
+    sent: dict[str, float] = {}
+    for file in folder.rglob("*.json"):
+        stage, record = file.parent.name.partition(".")[0].replace("_", " "), json.loads(file.read_bytes())
+        if (
+            file.stem.isdigit() and stage != "judged" and "costs" in record
+        ):  # a record of `judged` is one of `judge`, too
+            sent[stage] = sent.get(stage, 0.0) + record["costs"].get("sent", 0.0)
+    return sent
 
 
 def build(archive: Path, out: Path, shards: int, master: str) -> dict[str, Any]:
     """Build here, or on a cluster; what that took."""
     started, parts = time.perf_counter(), 0
+    sent: dict[str, float] = {}
     plan = ReadPlan([str(archive)], out, workers=2, replace=True)
 
     def look(stage: str, _share: float) -> None:
         nonlocal parts
-        if stage == "building":
+        if stage == "list":  # all parts are there, and the first stage begins that takes them
             parts = folder_bytes(out / ".resume" / "parts")
+        if stage == "manifest":  # the last stage
+            sent.update(sent_bytes(out / ".resume"))
 
     report: BuildReport
     local_seconds = meter_local_stages()
@@ -96,8 +112,24 @@ def build(archive: Path, out: Path, shards: int, master: str) -> dict[str, Any]:
     return {
         "pages": report.facts["pages"], "seconds": time.perf_counter() - started, "reading": report.read.reading,
         "stages": join_corpus_stages(report.seconds) if master else local_seconds,
-        "parts": parts, "python_mb": most_memory(os.getpid()), "java_mb": heap,
+        "sent": join_corpus_stages(sent), "parts": parts, "python_mb": most_memory(os.getpid()), "java_mb": heap,
     }  # fmt: skip
+
+
+def print_stages(here: dict[str, float], there: dict[str, float], sent: dict[str, float], pages: int) -> None:
+    """Print a table of the stages: processor seconds here and on Spark, and what follows from them for each page."""
+    print(
+        "| stage | processor s: local | Spark | pages/s of a core: local | Spark | shuffled bytes/page "
+        "| processor hours for 10^9 pages: local | Spark |"
+    )
+    print(f"|---{'|---:' * 7}|")
+    for stage in [*dict.fromkeys([*there, *here]), "all"]:
+        times = [sum(some.values()) if stage == "all" else some.get(stage, 0.0) for some in (here, there)]
+        rates = [f"{pages / one:,.0f}" if one else "" for one in times]
+        hours = [f"{one / pages * 1e9 / 3600:,.0f}" for one in times]
+        moved = sum(sent.values()) if stage == "all" else sent.get(stage, 0.0)
+        cells = [*(f"{one:.2f}" for one in times), *rates, f"{moved / pages:,.0f}", *hours]
+        print(f"| {stage} | {' | '.join(cells)} |", flush=True)
 
 
 def main() -> None:
@@ -135,10 +167,7 @@ def main() -> None:
                 )
             made = [files_of(chosen.folder / f"{engine}-{pages}.kin") for engine in ("local", "spark")]
             print("the same bytes" if made[0] == made[1] else "OTHER BYTES")
-            here, there = stages
-            for stage in [*here, "all"]:
-                times = [sum(some.values()) if stage == "all" else some.get(stage, 0.0) for some in (here, there)]
-                print(f"  {stage:<16}{times[0]:>8.2f} s here{times[1]:>8.2f} s on Spark", flush=True)
+            print_stages(stages[0], stages[1], took["sent"], took["pages"])
 
 
 if __name__ == "__main__":

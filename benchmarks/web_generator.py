@@ -31,6 +31,7 @@ from pagekin.hypertext import Corpus
 Numbers = npt.NDArray[np.int64]
 _SYLLABLES = [a + b for a in "bdfgklmnprstvz" for b in "aeiou"]
 _TEMPLATE_LINKS = 6
+_MOST_LINKS = 2_000
 
 
 @dataclass(frozen=True)
@@ -159,7 +160,7 @@ class MadeWeb:
             rng, topic, max(5, round(figures.words * math.exp(figures.words_spread * rng.standard_normal())))
         )
         links = self._targets(
-            rng, source, min(2_000, round(figures.links * math.exp(figures.links_spread * rng.standard_normal())))
+            rng, source, min(_MOST_LINKS, round(figures.links * math.exp(figures.links_spread * rng.standard_normal())))
         )
         if source != address:
             words[:: 50 + address % 50] = self._words(
@@ -175,7 +176,8 @@ class MadeWeb:
         for place, target in enumerate(links.tolist()):
             pieces += words[place * step : (place + 1) * step]
             is_hub = self.figures.hub and target == self.addresses - 1
-            pieces.append(f'<a href="{self.url(target)}">{self.title(address if is_hub else target)}</a>')
+            text = self.title(address * _MOST_LINKS + place if is_hub else target)
+            pieces.append(f'<a href="{self.url(target)}">{text}</a>')
         pieces += words[len(links) * step :]
         paragraphs = "</p>\n<p>".join(" ".join(pieces[at : at + 60]) for at in range(0, len(pieces), 60))
         return (

@@ -1,7 +1,7 @@
-"""Writes docs/cli.md, the command reference, from the commands' own help texts.
+"""Write docs/cli.md, the command reference, from the help texts of the commands.
 
-Run `python scripts/reference.py` after a change of a command. The output has a fixed width and no colour, so
-it does not depend on the terminal.
+Run `python scripts/reference.py` after you change a command. The output has a fixed width and no colour, so that it does
+not depend on the terminal.
 """
 
 from pathlib import Path
@@ -15,19 +15,21 @@ WIDTH = 96
 TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli.md"
 INTRODUCTION = """# Command reference
 
-This page is made from `pagekin --help` by `python scripts/reference.py`; edit the commands, not this file.
-[Reading](reading.md) explains what the options of `pagekin read` do, and what `--json` prints.
+This page is generated from `pagekin --help` by `python scripts/reference.py`; edit the commands, not this file.
+[Reading](reading.md) explains the options of `pagekin read` and the output of `--json`.
 
-`pagekin --install-completion` lets your shell complete commands and options; `-h` is short for `--help`. In all commands
-that have them, `-k` or `--limit` sets the number of results, and `--workers` the number of processes or threads. Wherever a
-page's address is needed, a part that identifies the page is enough: the address without scheme or `www.`, its end
-(`library/json.html`), or the page's title.
+- `pagekin --install-completion` sets up shell completion, and `-h` is short for `--help`.
+- `-k` or `--limit` sets the number of results, and `--workers` the number of processes or threads, in every command that has
+  them.
+- You may name a page by any part that identifies it: its address without scheme or `www.`, the end of its address
+  (`library/json.html`), or its title.
+- Results go to standard output; errors, warnings and the progress bar go to standard error.
 
-Output goes to standard output; errors, warnings and the progress bar go to standard error. Exit codes:
+## Exit codes
 
 | code | meaning |
 |---|---|
-| 0 | done, even if records were skipped |
+| 0 | success, even if records were skipped |
 | 1 | a bug in Pagekin; `PAGEKIN_DEBUG=1` in the environment prints what a bug report needs |
 | 2 | wrong usage |
 | 3 | bad input: a missing source, a damaged collection, an unknown address, damage under `--strict`; a full disk |

@@ -88,3 +88,8 @@ rm -f .venv/.core-* .venv/.dev-* .venv/.bench-*
 touch ".venv/.$want-$sum"
 browser
 java_runtime
+if [ "$want" = core ]; then
+    echo "Done. Run .venv/bin/pagekin --help, or add related pages and search to a site: .venv/bin/pagekin site FOLDER"
+    echo "The first command that builds compiles Pagekin's code for about a minute, only once; '.venv/bin/pagekin compile'"
+    echo "does that now."
+fi

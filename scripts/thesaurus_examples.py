@@ -1,4 +1,4 @@
-"""Writes docs/thesaurus.md: suggestions for twenty words, as they came out.
+"""Write docs/thesaurus.md: suggestions for twenty words, unedited.
 
 pagekin cluster school.kin
 python scripts/thesaurus_examples.py school.kin
@@ -19,43 +19,66 @@ INTRODUCTION = """# Suggested terms
     pagekin refine school.kin whale
     pagekin refine school.kin whale --preset hypursuit1996
 
-`pagekin refine` gives three lists to refine a question with.
+`pagekin refine` suggests three lists of terms to refine a query with: collocated, broader and narrower ones.
 
-**By pages**, the default. A page is *about* the 60 heaviest words of its bag, and about phrases of its title, its
-breadcrumbs and, where they are in its text as well, its links. A word is **narrower** than the question if at least half of
-the pages about it are about the question too, and they are fewer than 0.7 of the question's; or if it is a word of the best
-hit or of several pages about the question. It is **broader** if a quarter of the question's pages are about it, more often
-than elsewhere by half, and its pages are more than 1.5 times the question's. **Collocated** is what else stands out: P(word
-| question) times the logarithm of the lift, of the words that three of the question's pages are about, or half of few. Of the
-forms of one word the commonest is given. A question that is a known phrase, such as *black hole*, is taken as one, and a word
-stands for its singular and its plural. If no page is about all words of the question but stop words, those that match it
-best stand for it: the first five, and those with half of the best score.
+## How terms are chosen
 
-**Words that pages talk about.** A word of an infobox or another template (*icd*, *phylum*, *anthem*) is heavy on the pages that
-show it, but these say it once. Only words that their pages repeat are given: those of which the share of pages that say it
-three times, or in their title, among the pages about it, is at least half as large as for all words. Where pages are so
-short that they say less than a fifth of their words three times, twice is enough; where even that is rare, every word is
-given. Ordinals, hours, units and single letters (*12th*, *11am*, *km²*, *δ*) are never given.
+The default method asks what pages are about. A page is *about* the 60 heaviest words of its bag, and about phrases from
+its title, its breadcrumbs and, if they also occur in its text, its links. Let Q be the set of pages about the query,
+and W the set of pages about a word.
 
-**No words of code.** A word that stands nearly only in code (*def*, *self*, *args*) is not given: one of whose places four in
-five have two signs of code within 24 letters (brackets, *=*, *_*, a dot inside a word), and that stands in no title, or in
-hardly any. Up to 5,000 pages are looked at. On SQLAlchemy's documentation 246 of 1,598 words are such, on Python's 1,327 of
-4,327, on Git's 75 of 1,573, on the demo web three. Before, `refine sqlalchemy.kin session` gave *def, import, engine,
-integer, objects, id*, and now *import, engine, integer, objects, key, column*: *import* stands in sentences, too. By
-`benchmarks/refinement.py` with 30 queries, the share of queries without narrower terms rises from 7 to 10 % on Python's
-and from 4 to 13 % on SQLAlchemy's; nothing else changes by more than .3 terms.
+- A word is **narrower** than the query if at least half of W is in Q and W is smaller than 0.7 times Q, or if it is a
+  word of the best hit or of several pages of Q.
+- It is **broader** if W contains at least a quarter of Q, W is larger than 1.5 times Q, and pages of Q are about the
+  word more than 1.5 times as often as pages in general.
+- It is **collocated** if it is neither but stands out: at least three pages of Q are about it (half of them if Q is
+  small). These words are ranked by P(word given query) times the logarithm of the lift.
 
-A term is given only if it is worth a click: with it added, five documents match the question, or all if there are fewer, and
-not the same as before; a narrower term matches fewer documents than the question, and half of them match the question, too. A
-broader term matches 1.5 times as many documents as the question; one that does not is collocated. Words that pages show
-whatever they are about (*external*, *resources*) are not given.
+Further rules:
 
-Queries of the table are titles of central pages that 20 pages or more match, as `python benchmarks/refinement.py school.kin
-webkb.kin python.kin git.kin --queries 30` takes them. All terms leave five documents, and all narrower ones are narrower:
-the rules see to both. Documents are those that `pagekin suggest QUERY` gives: the share in the topic of the best hit, and in
-the group of topics around it. *Before*, no document was suggested that held the question's words, so that for a common word,
-such as *computer*, only pages with little to do with it were left (*Albert Einstein*, *BBC*); *now* the first 30 hits are
-left out. The rules were made while looking at the first three collections; Git's manual was only judged.
+- Of several forms of a word, the most common is shown.
+- A query that is a known phrase, such as *black hole*, is treated as one term. A word also matches its singular and
+  plural.
+- If no page is about all words of the query (without stop words), Q consists of the best matches: the first five, and
+  all with at least half of the best score.
+
+In a network, each site returns the 300 words that most of its pages of Q are about, with the number of pages in Q and
+in the whole site. The router adds these counts up. Sites with an empty Q do not count.
+
+## Which terms are left out
+
+**Terms that lead nowhere.** A term must be worth a click. Added to the query, it must leave at least five documents
+(half of the matches, if there are fewer than ten) and remove at least one. A narrower term must match fewer documents
+than the query, at least half of which match the query, too. A broader term must match more than 1.5 times as many
+documents as the query; otherwise it is collocated. Words that pages show regardless of their subject (*external*,
+*resources*) are left out.
+
+**Template words.** A word of an infobox or another template (*icd*, *phylum*, *anthem*) is heavy on its pages, but
+occurs there only once. So a word is suggested only if enough of its pages say it three times or have it in the title:
+their share must be at least half of the average over all words. If pages are so short that fewer than a fifth of their
+words occur three times, twice is enough; if even that is rare, all words may be suggested. Ordinals, hours, units and
+single letters (*12th*, *11am*, *km²*, *δ*) are never suggested.
+
+**Code.** Words that occur almost only in code (*def*, *self*, *args*) are left out. An occurrence is in code if there
+are two signs of code within 24 letters: brackets, *=*, *_*, or a dot inside a word. A word is left out if four fifths
+of its occurrences are in code and hardly any title contains it. About 5,000 pages are examined. This removes 246 of
+1,598 words of SQLAlchemy's documentation, 1,327 of 4,327 of Python's, 75 of 1,573 of Git's, and three of the demo
+web's. `refine sqlalchemy.kin session` used to suggest *def, import, engine, integer, objects, id*, and now suggests
+*import, engine, integer, objects, key, column*; *import* also occurs in sentences. With 30 queries of
+`benchmarks/refinement.py`, the share of queries without narrower terms rises from 7 to 10 % for Python's documentation
+and from 4 to 13 % for SQLAlchemy's; nothing else changes by more than .3 terms.
+
+## Measurements
+
+`python benchmarks/refinement.py school.kin webkb.kin python.kin git.kin --queries 30` takes its queries from titles of
+central pages; each query matches at least 20 pages. By construction, every suggested term leaves five documents, and
+every narrower term is narrower. The table shows the share of queries without narrower terms, and how many of the
+documents that `pagekin suggest QUERY` returns are in the topic of the best hit (*inside*) or in the group of topics
+around it (*near*).
+
+*Before*, documents that contain the query words were never suggested. For a common word such as *computer*, that left
+only pages with little relation to it (*Albert Einstein*, *BBC*). *Now* only the first 30 hits are left out. The rules
+were developed on the first three collections; Git's manual was used only for judging.
 
 | collection | queries without narrower terms, before | now | documents inside, before | now | near, before | now |
 |---|---:|---:|---:|---:|---:|---:|
@@ -64,18 +87,23 @@ left out. The rules were made while looking at the first three collections; Git'
 | Python's documentation | 7 % | 7 % | .36 | .44 | .47 | .55 |
 | Git's manual | 0 % | 0 % | .29 | .44 | .39 | .57 |
 
-A router adds up the counts of the sites below: each tells, of the 300 words that most of its pages about the question are
-about, on how many of these and on how many of all its pages that is so. Sites without a page about the question do not count.
+## The method of 1996
 
-**By sub-clusters**, as HyPursuit has it (`--preset hypursuit1996`): from the terms of the sub-clusters in the content
-label. Collocated: the share of pages that hold the word, over the sub-clusters that hold all of the question. Broader and
-narrower after Forsyth and Rada: words in one sub-cluster or in more than half are dropped; the third in
-most sub-clusters is high, the rest low, and a low word's parent is the high one whose frequencies are distributed most alike.
+`--preset hypursuit1996` follows HyPursuit and uses only the terms of the sub-clusters in the content label.
 
-Twenty words of a school encyclopaedia (4,653 pages), unedited: `python scripts/thesaurus_examples.py school.kin` writes
-this page. The number is that of pages, or of sub-clusters. A label keeps the 500
-heaviest terms of each of its 30 sub-clusters. Most of these words stand in one of them or in none, so the second way tells what
-that sub-cluster is about and finds little hierarchy: that is why it is not the default.
+- **Collocated**: the words that the largest share of pages hold, in the sub-clusters that contain all query words.
+- **Broader and narrower**, after Forsyth and Rada: words in only one sub-cluster, or in more than half of them, are
+  dropped. The third of the rest that occurs in the most sub-clusters is high, the others are low. The parent of a low
+  word is the high word with the most similar distribution.
+
+A label keeps the 500 heaviest terms of each of its 30 sub-clusters. Most of the words below occur in one of them or in
+none, so this method describes that sub-cluster and finds little hierarchy. That is why it is not the default.
+
+## Examples
+
+The tables show twenty words of a school encyclopaedia (4,653 pages), unedited.
+`python scripts/thesaurus_examples.py school.kin` writes this page. The number is that of pages about the word, or of
+sub-clusters that hold it.
 """
 
 
@@ -84,7 +112,7 @@ def main() -> None:
     kin = pagekin.open(sys.argv[1])
     parts = [INTRODUCTION]
     for title, preset in (("By pages", "default"), ("By sub-clusters", "hypursuit1996")):
-        lines = [f"## {title}", "", "| word | | collocated | broader | narrower |", "|---|---:|---|---|---|"]
+        lines = [f"### {title}", "", "| word | | collocated | broader | narrower |", "|---|---:|---|---|---|"]
         for word in WORDS:
             terms = kin.refine(word, preset=preset)
             cells = (", ".join(some) or "-" for some in (terms.collocated, terms.broader, terms.narrower))

@@ -1,6 +1,7 @@
 """Fixtures for all tests: the demo web, and the real data, which lies outside the project."""
 
 import fcntl
+import gc
 import os
 import shutil
 import tarfile
@@ -14,18 +15,21 @@ from hypothesis import settings
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import BuildRecipe, build_collection
-from pagekin.hypertext import ReadPlan
+from pagekin.hypertext import ReadPlan, read_sources
 from pagekin.sources import Limits, Page, plan_units, read_unit
 
 # Machines that run the tests may be busy: how long an example takes tells nothing. The same examples each time.
 settings.register_profile("steady", deadline=None, derandomize=True)
 settings.load_profile("steady")
 MakeOnce = Callable[[str, Callable[[Path], object]], Path]
+HostLeaf = Callable[[str], Path]
 REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
 CHECKED = ("hypertext/test_fuzz.py", "hypertext/test_string_kernels.py")
 """Tests that `test_checked_kernels` alone runs, in a process of their own, with every index of every kernel checked."""
 
-LONGEST = ("test_spark.py", "test_checked_kernels.py", "test_update.py", "test_browser.py", "test_resume.py")
+LONGEST = (
+    "test_spark.py", "test_checked_kernels.py", "test_update.py", "test_delta.py", "test_browser.py", "test_resume.py",
+)  # fmt: skip
 """Files of tests that take minutes, those that wait for others among them."""
 
 
@@ -53,6 +57,12 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the longest files of tests first, so that no process is left alone with one of them at the end."""
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
+
+
+def pytest_collection_finish() -> None:
+    """Take what was imported and collected out of all later garbage collections: half a million objects that stay anyway."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -95,6 +105,24 @@ def demo_kin(made_once: MakeOnce) -> Path:
         build_collection(plan, BuildRecipe(Strategy(), ClusterSettings(), text=True))
 
     return made_once("demo", build) / "demo.kin"
+
+
+@pytest.fixture(scope="session")
+def demo_read(made_once: MakeOnce) -> Path:
+    """The demo web as `pagekin read demo` makes it: words and links, no index; not to be changed."""
+    return made_once("demo-read", lambda folder: read_sources(ReadPlan(["demo"], folder / "demo.kin"))) / "demo.kin"
+
+
+@pytest.fixture(scope="session")
+def host_leaf(made_once: MakeOnce) -> HostLeaf:
+    """Return a function that builds a collection of the first pages of a host of the demo web; not to be changed."""
+    from tests.routers.webs import build_leaf, host_records
+
+    def build(name: str) -> Path:
+        folder = made_once(f"leaf-{name}", lambda folder: build_leaf(folder / f"{name}.kin", host_records()[name]))
+        return folder / f"{name}.kin"
+
+    return build
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 import ast
 import re
 import runpy
+import shlex
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ from pagekin.engines import BuildRecipe, build_collection, cluster_collection
 from pagekin.hypertext import HiddenColumns, ReadPlan
 from pagekin.sources import DAMAGE_REASONS, Limits
 from pagekin.store import open_kin
+from tests.command import pagekin
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = sorted([ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")])
@@ -173,3 +175,11 @@ def test_the_static_site_has_every_page_in_a_part_and_no_dead_link(tmp_path: Pat
     assert not re.findall(r'<(?:script|link)[^>]+(?:src|href)="https?://(?!www.example.com)', start), (
         "loads from other hosts"
     )
+
+
+def test_the_readme_shows_what_the_command_prints(school_folder: Path) -> None:
+    shown = re.findall(r"^\$ pagekin (related school\.kin .+)\n((?:(?!```).*\n)+)", document("README.md"), re.MULTILINE)
+    assert len(shown) == 2
+    for command, printed in shown:
+        result = pagekin(*shlex.split(command), cwd=school_folder)
+        assert (result.stderr, result.stdout) == ("", printed)

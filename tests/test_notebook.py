@@ -36,7 +36,10 @@ def test_the_notebook_answers_its_questions(names: dict[str, Any]) -> None:
     assert len(names["elsewhere"]) == 10
     assert not names["elsewhere"]["url"].str.contains("elements.example").any()
     assert len(names["pages"]) == len(set(names["pages"]["url"]))
-    assert names["judged"].judgements
+    assert set(names["differences"]["first"]) | set(names["differences"]["second"]) == {
+        "words alone",
+        "with anchor text",
+    }
 
 
 def test_an_answer_shows_itself_as_a_table_in_which_nothing_is_markup_of_pages(kin: PageIndex) -> None:
@@ -68,6 +71,11 @@ def test_links_are_the_same_as_rows_as_a_matrix_and_as_a_graph(kin: PageIndex, t
         assert {(urls_of[a], urls_of[b]): data["weight"] for a, b, data in again.edges(data=True)} == pairs
         assert {data["url"] for _node, data in again.nodes(data=True) if data["captured"]} == set(kin.pages())
     write_gephi(links, tmp_path / "gephi")
+    with (tmp_path / "gephi/nodes.csv").open() as file:
+        topics = {row["Url"]: row["Topic"] for row in csv.DictReader(file) if row["Captured"] == "true"}
+    assert topics == {row["url"]: row["cluster"] for row in kin.pages().rows()}
+    assert len(set(topics.values())) > 1
+    assert topics == {url: data["topic"] for url, data in graph.nodes(data=True) if data["captured"]}
     with (tmp_path / "gephi/edges.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert sum(int(row["Weight"]) for row in rows) == len(links)
@@ -122,6 +130,7 @@ def test_what_an_optional_package_is_needed_for_is_said() -> None:
         ("http://www2.example.org/", "org,example)/"),
         ("http://192.168.0.1/x", "192.168.0.1)/x"),
         ("http://wwworld.example/", "example,wwworld)/"),
+        ("http://www.cs.example.edu./x", "edu,example,cs)/x"),
     ],
 )
 def test_addresses_are_sorted_as_archives_do(url: str, key: str) -> None:

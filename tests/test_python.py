@@ -1,8 +1,11 @@
 """`pagekin.open`: every question from Python, of a collection, a network and an address, also in a running event loop."""
 
 import asyncio
+import html
+import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -11,23 +14,24 @@ from typing import Any
 import pytest
 
 import pagekin
+from pagekin.bags import StrategyError
 from pagekin.collection import Filters, Item, ReloadingCollection, ServiceError, make_filters
 from pagekin.index import PageIndex
 from pagekin.routers import Network, Place, Router, router_app
 from pagekin.routers.network import Node
 from pagekin.store import KinError
 from pagekin.text import QueryError
+from tests.conftest import HostLeaf
 from tests.engines.living import archive, build
-from tests.routers.webs import Running, Web, build_leaf, eager, free_ports, host_records
+from tests.routers.webs import Running, Web, eager, free_ports, host_records
 
 HOSTS = ("mountains", "rivers")
 
 
 @pytest.fixture(scope="module")
-def kins(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def kins(host_leaf: HostLeaf) -> dict[str, Path]:
     """Return two collections by name."""
-    folder, hosts = tmp_path_factory.mktemp("kins"), host_records()
-    return {name: build_leaf(folder / f"{name}.kin", hosts[name]) for name in HOSTS}
+    return {name: host_leaf(name) for name in HOSTS}
 
 
 @pytest.fixture(scope="module")
@@ -223,6 +227,76 @@ def test_strategies_are_judged_and_tuned_from_python(mountains: PageIndex, tmp_p
     done = mountains.evaluate(tmp_path / "table.tsv", cache=False)
     assert {"default", "haveliwala2002"} <= {one.name for one in done.judgements}
     assert mountains.tune(tmp_path / "table.tsv", tries=2).tries >= 2
+
+
+@pytest.fixture
+def table(mountains: PageIndex, tmp_path: Path) -> Path:
+    """Return a directory of its pages."""
+    classes = ("Top/a/x", "Top/a/y", "Top/b/x", "Top/b/y")
+    lines = [f"{url}\t{classes[place % 4]}\n" for place, url in enumerate(mountains.urls)]
+    (tmp_path / "directory.tsv").write_text("".join(lines))
+    return tmp_path / "directory.tsv"
+
+
+def test_strategies_are_given_as_a_file_as_tables_or_as_objects(mountains: PageIndex, table: Path) -> None:
+    text = '["words alone"]\nanchors.scale = 0\n["with anchor text"]\npreset = "default"\n'
+    (table.parent / "two.toml").write_text(text)
+    by_file = mountains.evaluate(table, strategies=table.parent / "two.toml", cache=False)
+    by_name = mountains.evaluate(table, strategies=str(table.parent / "two.toml"), cache=False)
+    by_tables = mountains.evaluate(table, strategies=tomllib.loads(text), cache=False)
+    by_objects = mountains.evaluate(table, strategies=by_file.strategies, cache=False)
+    for done in (by_name, by_tables, by_objects):
+        assert done.as_dict()["differences"] == by_file.as_dict()["differences"]
+        assert list(done.strategies) == ["words alone", "with anchor text"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({}, "holds no strategy"),
+        ({"a": 3}, "'a' is neither a strategy nor a table"),
+        ({"a": {"no.such": 1}}, r"\[a\]"),
+        ("nowhere.toml", "nowhere.toml cannot be read"),
+        (["a"], "not a list"),
+    ],
+)
+def test_strategies_that_are_none_are_refused_with_a_reason(
+    mountains: PageIndex, table: Path, wrong: Any, said: str
+) -> None:
+    with pytest.raises(StrategyError, match=said):
+        mountains.evaluate(table, strategies=wrong)
+
+
+def test_an_evaluation_is_a_table_and_so_are_its_differences(
+    mountains: PageIndex, table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It runs the example of docs/python.md."""
+    (table.parent / "strategies.toml").write_text(
+        '["words alone"]\nanchors.scale = 0\n["with anchor text"]\npreset = "default"\n'
+    )
+    text = (Path(__file__).parent.parent / "docs/python.md").read_text(encoding="utf-8")
+    (example,) = re.findall(r"```python\n(result = kin.evaluate.*?)```", text, re.DOTALL)
+    monkeypatch.chdir(table.parent)
+    monkeypatch.setattr("pagekin.evaluation.evaluate.cache_folder", lambda: None)
+    names: dict[str, Any] = {"kin": mountains}
+    exec(example, names)
+    result = names["result"]
+    frame = result.to_pandas()
+    assert list(zip(frame["name"], frame["region"], strict=True)) == [
+        (name, region) for name in result.strategies for region in ("overall", "siblings", "cousins", "unrelated")
+    ]
+    for low, value, high in (("low", "gamma", "high"), ("somers_low", "somers_d", "somers_high"),
+                             ("ndcg10_low", "ndcg10", "ndcg10_high"), ("map_low", "map", "map_high")):  # fmt: skip
+        known = frame.dropna(subset=[value])
+        assert len(known) and (known[low] <= known[high]).all() and known[value].between(-1, 1).all()
+    assert result.to_arrow().num_rows == len(frame)
+    differences = result.differences.to_pandas()
+    assert len(differences) == len(result.differences) == result.differences.to_arrow().num_rows > 4
+    assert set(differences["first"]) | set(differences["second"]) == set(result.strategies)
+    assert result.summary and result.summary in repr(result) and len(repr(result)) < 1000
+    for shown in (result, result.differences):
+        assert html.escape(result.summary) in shown._repr_html_()
+        assert "<table>" in shown._repr_html_()
 
 
 def test_what_nobody_closes_is_closed_at_the_end(network: Path) -> None:

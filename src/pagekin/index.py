@@ -18,7 +18,6 @@ from pagekin.collection import (
     Links,
     Neighbours,
     PageTable,
-    ReloadingCollection,
     ServiceError,
     as_items,
     make_filters,
@@ -32,11 +31,10 @@ from pagekin.sources import RecordCopier
 from pagekin.store import core_count
 
 if TYPE_CHECKING:
-    from pagekin.bags import Strategy
     from pagekin.clusters import Directory
     from pagekin.collection import Collection
     from pagekin.engines import BuildReport, UpdateReport
-    from pagekin.evaluation import Evaluation, Tuning
+    from pagekin.evaluation import Evaluation, GivenStrategies, Tuning
     from pagekin.similarity import Wish
 
 Hits = Answer | Iterable[Hit | Item]
@@ -254,7 +252,7 @@ class PageIndex:
         report = update_collection(
             self._folder, [os.fspath(source) for source in sources], opt_outs=opt_outs, **options
         )
-        self._look_again()
+        self._service.look_again()
         return report
 
     def compact(self, **options: Any) -> "BuildReport":
@@ -262,32 +260,30 @@ class PageIndex:
         from pagekin.engines import compact_collection
 
         report = compact_collection(self._folder, **options)
-        self._look_again()
+        self._service.look_again()
         return report
 
     @property
     def _folder(self) -> Path:
         return self._collection.corpus.kin.path
 
-    def _look_again(self) -> None:
-        """Let the next question see that the folder was made anew."""
-        if isinstance(self._service, ReloadingCollection):
-            self._service.source.look_again()
-
     # -- the laboratory -------------------------------------------------------------------------------------------------
 
     def evaluate(
-        self, directory: PathName, strategies: "Mapping[str, Strategy] | None" = None, *, depth: int = 3,
+        self, directory: PathName, strategies: "GivenStrategies | None" = None, *, depth: int = 3,
         mode: str = "lenient", classes: str = "primary", loose: bool = False, **options: Any,
     ) -> "Evaluation":  # fmt: skip
         """Judge strategies by a directory; without any, the collection's own beside the presets.
 
-        Options are those of `pagekin.evaluation.evaluate_strategies`.
+        Strategies are a TOML file with a table for each, or a mapping from names to strategies or to tables of settings.
+        Other options are those of `pagekin.evaluation.evaluate_strategies`.
         """
-        from pagekin.evaluation import evaluate_strategies, own_strategies
+        from pagekin.evaluation import as_strategies, evaluate_strategies, own_strategies
 
-        tree, corpus = self._directory(directory, depth, mode, classes, loose), self._collection.corpus
-        return evaluate_strategies(corpus, tree, dict(strategies or own_strategies(corpus)), **options)
+        corpus = self._collection.corpus
+        judged = own_strategies(corpus) if strategies is None else as_strategies(strategies)
+        tree = self._directory(directory, depth, mode, classes, loose)
+        return evaluate_strategies(corpus, tree, judged, **options)
 
     def tune(
         self, directory: PathName, *, depth: int = 3, mode: str = "lenient", classes: str = "primary",

@@ -13,6 +13,7 @@ from mkdocs.config.base import Config
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import BasePlugin
 
+from pagekin.cli.app import log_progress
 from pagekin.errors import PagekinError
 from pagekin.site import SETTINGS_FILE, SitePlan, publish_site, read_settings, settings_from
 
@@ -47,7 +48,8 @@ class PagekinPlugin(BasePlugin[PagekinOptions]):
             known = {"base_url": config.site_url or None, "count": self.config.count}
             settings = settings_from(read_settings(file) if file.is_file() else None, **known)
             plan = SitePlan(Path(config.site_dir), settings, place, self.config.workers)
-            report = publish_site(plan, note=_LOG.info)
+            with log_progress(_LOG.info) as progress:
+                report = publish_site(plan, progress, _LOG.info)
         except PagekinError as error:
             raise PluginError(f"pagekin: {error}") from None
         _LOG.info("%d related pages on %d pages", report.links, report.marked)

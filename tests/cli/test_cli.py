@@ -14,6 +14,8 @@ import pytest
 
 from pagekin.cli import app as command
 from pagekin.cli.verbs import VERBS, rename_options
+from pagekin.store import Compiling
+from pagekin.store.compile_watch import tell_watches
 from tests.command import pagekin
 
 
@@ -35,7 +37,7 @@ def collection(site: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("out") / "site.kin"
     done = pagekin("read", site, "--base-url", "https://www.example.org", "--out", out, "--workers", "1")
     assert done.returncode == 0, done.stderr
-    assert "2 pages of 1 hosts" in done.stdout
+    assert "2 pages of 1 host," in done.stdout
     assert "1 empty page" in done.stdout
     return out
 
@@ -220,6 +222,86 @@ def test_without_a_terminal_lines_tell_of_progress_now_and_then(
     lines.remind()
     lines.remind()
     assert capsys.readouterr().err == "pagekin: merging 25%\n"
+    now += 20.0
+    lines.tell("naming", 0.0)
+    now += 5.0
+    lines.tell("naming", 0.25)
+    now += 5.0
+    lines.tell("naming", 0.5)
+    assert capsys.readouterr().err == "pagekin: naming 50%, 0:10 left\n"  # and not 300 % a minute
+
+
+def test_no_time_is_promised_without_a_rate_and_none_grows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(command.time, "monotonic", lambda: now)
+    monkeypatch.setattr(command.CompilingLines, "latest", -100.0)
+    lines = command.ProgressLines()
+    lines.tell("trying", 0.0)
+    now = 100.0
+    lines.tell("trying", 0.5)
+    now = 140.0
+    lines.remind()
+    assert capsys.readouterr().err.splitlines() == ["pagekin: trying 50%"] * 2  # a single step is no rate
+    lines.tell("trying", 0.75)
+    now = 180.0
+    lines.remind()
+    now = 215.0
+    lines.remind()
+    assert capsys.readouterr().err.splitlines() == [
+        "pagekin: trying 75%, 32.1% a minute, 0:07 left",  # counted from the last step
+        "pagekin: trying 75%",  # it should be over: nobody knows how long it takes
+    ]
+
+
+def test_lines_of_progress_are_silent_while_lines_tell_of_compiling(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = 0.0
+    monkeypatch.setattr(command.time, "monotonic", lambda: now)
+    monkeypatch.setattr(command.CompilingLines, "latest", 0.0)
+    lines, compiling = command.ProgressLines(), command.CompilingLines()
+    lines.tell("starting", 0.0)
+    compiling.tell(Compiling(0, 2, 1, 60.0))
+    now = 29.0
+    compiling.tell(Compiling(1, 2, 1, 20.0))
+    now = 40.0
+    lines.remind()
+    now = 58.0
+    lines.remind()
+    compiling.tell(Compiling(2, 2, 1, 0.0))
+    lines.remind()
+    now = 91.0
+    lines.remind()
+    assert capsys.readouterr().err.splitlines() == [
+        "pagekin: compiling 2 kernels, only this once: a process, about 1:00 ...",
+        "pagekin: compiled 50%, about 0:20 left",
+        "pagekin: compiled in 0:58, and cached for the next time.",
+        "pagekin: starting 0%",
+    ]
+
+
+def test_another_programs_log_hears_of_progress_and_compiling_while_it_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+    monkeypatch.setattr(command.time, "monotonic", lambda: now)
+    monkeypatch.setattr(command.CompilingLines, "latest", 0.0)
+    lines: list[str] = []
+    with command.log_progress(lines.append) as tell:
+        tell("reading", 0.0)
+        tell_watches(Compiling(0, 4, 1, 60.0))
+        now = 20.0
+        tell_watches(Compiling(1, 4, 1, 45.0))
+        tell_watches(Compiling(4, 4, 1, 0.0))
+        now = 60.0
+        tell("reading", 0.5)
+    tell_watches(Compiling(4, 4, 1, 0.0))
+    assert [line.split(",")[0] for line in lines] == [
+        "pagekin: compiling 4 kernels",
+        "pagekin: compiled 25%",
+        "pagekin: compiled in 0:20",
+        "pagekin: reading 50%",
+    ]
 
 
 def test_showing_loads_neither_the_compiler_nor_another_verb(collection: Path) -> None:
@@ -234,13 +316,13 @@ def test_showing_loads_neither_the_compiler_nor_another_verb(collection: Path) -
     assert done.returncode == 0, done.stderr
 
 
-def test_the_help_has_five_things_first_and_every_verb_once() -> None:
+def test_the_help_has_six_things_first_and_every_verb_once() -> None:
     done = pagekin("-h")
     assert done.returncode == 0
     assert done.stdout == pagekin("--help").stdout
     groups = re.findall(r"^(\w[^\n]*):\n((?:  .*\n)+)", done.stdout, re.MULTILINE)
     named = {heading: re.findall(r"^  ([\w-]+)  +(.+)$", rows, re.MULTILINE) for heading, rows in groups[1:]}
-    assert [verb for verb, _about in named["Start here"]] == ["demo", "build", "search", "related", "serve"]
+    assert [verb for verb, _about in named["Start here"]] == ["demo", "build", "search", "related", "serve", "site"]
     shown = [row for rows in named.values() for row in rows]
     assert [verb for verb, _about in shown] == VERBS
     assert not [text for _, text in shown if text.endswith("...")], "a verb's first sentence is too long for the list"

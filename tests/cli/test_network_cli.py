@@ -222,7 +222,7 @@ def test_those_who_gave_no_answer_are_not_called_routers(capsys: pytest.CaptureF
     routers = [AskedNode(path=("root", name)) for name in ("mid", "other")]
     failed = [AskedNode(path=("root", "mid", name), failed=True) for name in "xyz"]
     print_answer(Answer(asked=(*leaves, again, *routers, *failed)), as_json=False)
-    assert "2 sites asked through 2 routers, 0 passed over, 3 gave no answer" in capsys.readouterr().out
+    assert "2 sites asked through 2 routers, 0 skipped, 3 gave no answer" in capsys.readouterr().out
 
 
 def test_a_network_that_does_not_run_says_so(folder: Path, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ def test_update_remove_compact_and_info_tell_what_they_did(archives: list[str], 
     assert done.returncode == 0, done.stderr
     done = pagekin("update", kin, archives[1], archives[0], "--workers", "1")
     assert done.returncode == 0, done.stderr
-    assert "1 pages new, 0 changed, 1 gone; 4 pages now" in done.stdout
+    assert "1 page new, 0 changed, 1 gone; 4 pages now" in done.stdout
     assert "the collection was made anew, because it has fewer than 2,000 pages" in done.stdout
     assert "first.warc was read before, and is left out" in done.stderr
     (tmp_path / "list.txt").write_text(f"{SEA}krill  # by mail\nelsewhere.example\n")
@@ -41,12 +41,12 @@ def test_update_remove_compact_and_info_tell_what_they_did(archives: list[str], 
     assert told["opted_out"] == [f"{SEA}krill", "elsewhere.example"]
     shown = pagekin("info", kin).stdout
     assert "parts of 2 sources are kept" in shown
-    assert "left out   1 addresses and 1 hosts, permanently" in shown
+    assert "left out   1 address and 1 host, permanently" in shown
     kept = json.loads(pagekin("info", kin, "--json").stdout)["kept"]
     assert [source["names"] for source in kept["sources"]] == [["first.warc"], ["second.warc"]]
     assert kept["updatable"] and kept["bytes"] > 1_000 and kept["updated"] >= kept["built"] > "2020"
     done = pagekin("compact", kin, "--workers", "1")
-    assert "3 pages, as a build of all its sources would make them" in done.stdout
+    assert "3 pages, the same as after a build of all its sources" in done.stdout
     done = pagekin("build", *archives, "--out", fresh, "--opt-outs", tmp_path / "list.txt", *common)
     assert done.returncode == 0, done.stderr
     assert files_of(kin) == files_of(fresh)
@@ -60,7 +60,7 @@ def test_a_delta_says_what_stays_and_erase_what_it_writes_again(archives: list[s
     assert "the update was put into a delta" in done.stdout and "as was asked for" in done.stdout
     assert f"pagekin update {kin} --erase" in " ".join(done.stdout.split())
     told = " ".join(pagekin("info", kin, "--drift", "--workers", "1").stdout.split())
-    assert "words are weighed as of then. 1 pages have come, changed or gone since, 25.0 %" in told
+    assert "words are weighed as of then. 1 page has come, changed or gone since, 25.0 %" in told
     assert "an update makes all anew when it would have more than 20 %" in told and "--erase" in told
     assert "of the first ten related pages" in told
     done = pagekin("update", kin, "--erase", "--workers", "1")

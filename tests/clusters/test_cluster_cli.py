@@ -171,7 +171,7 @@ def test_a_build_makes_clusters_unless_told_not_to_and_info_tells_of_them(tmp_pa
     assert f"{made['clusters']} clusters" in said
     assert sorted(map(sorted, topics_of(tmp_path / "web.kin", "clusters"))) == [["birds"], ["stars"], ["stones"]]
     code, said = run("info", tmp_path / "web.kin")
-    assert f"{made['clusters']} by 'default', {made['nodes']} on all levels; beside them addresses (5 nodes)" in said
+    assert f"{made['clusters']} by 'default', {made['nodes']} on all levels; also addresses (5 nodes)" in said
     told = json.loads(run("info", tmp_path / "web.kin", "--json")[1])["bytes"]
     assert told["trees"] == sum(size for name, size in told.items() if name.startswith(("tree.", "label.", "about.")))
     assert told["search"] == sum(

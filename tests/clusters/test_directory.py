@@ -265,6 +265,16 @@ def test_a_loose_match_prefers_a_page_to_an_address_that_is_only_linked_to(tmp_p
     assert listed(corpus, "http://site.example/X\tA/B\n", tmp_path, loose=True) == {page: ["A/B/-"]}
 
 
+def test_listed_addresses_that_were_not_read_are_counted(tmp_path: Path) -> None:
+    corpus = read_web({f"{SITE}y": f"<p><a href={SITE}linked>only linked to</a>"})
+    file = tmp_path / "table.tsv"
+    file.write_text(f"{SITE}y\tA/B\n{SITE}linked\tA/C\n", encoding="utf-8")
+    facts = load_directory(corpus, str(file)).facts
+    assert (facts["pages"], facts["known only from links"]) == (2, 1)
+    file.write_text(f"{SITE}y\tA/B\n", encoding="utf-8")
+    assert "known only from links" not in load_directory(corpus, str(file)).facts
+
+
 def test_a_table_of_another_web_is_refused_with_an_example_of_each(tmp_path: Path) -> None:
     file = tmp_path / "table.tsv"
     file.write_text("http://else.example/\tA/B\n", encoding="utf-8")

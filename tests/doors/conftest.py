@@ -13,6 +13,7 @@ from pagekin.routers import Place, Router, open_collection
 from pagekin.routers.warm import warm
 from pagekin.web import web_app
 from tests.bags.webs import record
+from tests.conftest import HostLeaf
 from tests.cutting import shard_collection
 from tests.routers.webs import Running, Web, ask, build_leaf, eager, free_ports, host_records
 
@@ -55,10 +56,9 @@ def harbour_pages(count: int, sites: tuple[str, str] = ("one", "two")) -> list[b
 
 
 @pytest.fixture(scope="session")
-def kins(demo_kin: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def kins(demo_kin: Path, host_leaf: HostLeaf, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Return all collections by name."""
     folder = tmp_path_factory.mktemp("doors")
-    hosts = host_records()
     copies = build_leaf(folder / "copies.kin", [*copied_pages(), *harbour_pages(OTHERS)])
     shards = {name: folder / f"{name}.kin" for name in SHARDED.values()}
     shard_collection(demo_kin, 5, shards["demo in shards"])
@@ -69,8 +69,10 @@ def kins(demo_kin: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         **shards,
         "harbours": build_leaf(folder / "harbours.kin", [*copied_pages(), *harbour_pages(40)]),
         # Copies of pages of the other leaf that the network folds.
-        "planets": build_leaf(folder / "planets.kin", [*hosts["planets"], *harbour_pages(12, ("three", "four"))]),
-        "mountains": build_leaf(folder / "mountains.kin", hosts["mountains"]),
+        "planets": build_leaf(
+            folder / "planets.kin", [*host_records()["planets"], *harbour_pages(12, ("three", "four"))]
+        ),
+        "mountains": host_leaf("mountains"),
     }
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pagekin.hypertext import ShortTitles
-from pagekin.hypertext.titles import repeated_ends
+from pagekin.hypertext.titles import drop_number, repeated_ends
 from tests.bags.webs import read_web
 
 
@@ -19,6 +19,8 @@ from tests.bags.webs import read_web
         ([*(f"page {n} - The Site" for n in range(5)), *(f"other {n}" for n in range(6))], "", ""),
         ([f"well-known thing {n}" for n in range(9)], "", ""),
         ([f"Class{n} (Java SE 17 & JDK 17)" for n in range(9)], "", " (Java SE 17 & JDK 17)"),
+        ([f"Part {n} — The Manual (2.2.x)" for n in range(9)], "", " — The Manual (2.2.x)"),
+        ([f"Part {n} — Book {n} (2.2.x)" for n in range(9)], "", " (2.2.x)"),
         ([f"Class (part {n})" for n in range(9)], "", ""),
         ([], "", ""),
         ([""] * 9, "", ""),
@@ -38,3 +40,14 @@ def test_titles_are_shortened_by_host_and_never_to_nothing() -> None:
     assert said["http://a.example/3"] == "page 3"
     assert said["http://b.example/1"] == "page 1 - Site A"
     assert said["http://a.example/home"].endswith("Site A")
+
+
+@pytest.mark.parametrize(
+    ("title", "short"),
+    [
+        ("13. What Now?", "What Now?"), ("2.1. Introduction", "Introduction"), ("3.11 release notes", "3.11 release notes"),
+        ("2to3", "2to3"), ("35% Faster", "35% Faster"), ("7.", "7."), ("1984", "1984"),
+    ],
+)  # fmt: skip
+def test_numbers_of_chapters_are_dropped_and_versions_are_not(title: str, short: str) -> None:
+    assert drop_number(title) == short

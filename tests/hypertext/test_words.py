@@ -131,6 +131,21 @@ def test_every_word_is_found_in_the_plain_text_at_its_offset(reader: Reader) -> 
     assert page.text.decode().splitlines()[0] == "Größe"
 
 
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("see (<a href=x>RFC 4627</a>), by <a href=y>ECMA</a>.", "see (RFC 4627), by ECMA."),
+        ("the <a href=x>author</a>'s \u201c<a href=y>book</a>\u201d", "the author's \u201cbook\u201d"),
+        ("one<a href=x>two</a>three", "one two three"),
+        ("<a href=x>one</a><a href=y>two</a>", "one two"),
+        ("<a href=x>\u65e5\u672c</a>\u8a9e", "\u65e5\u672c\u8a9e"),
+        ("word<a href=x>\u0301lone</a>", "word \u0301lone"),
+    ],
+)
+def test_a_link_adds_a_space_to_the_plain_text_only_between_words(reader: Reader, html: str, expected: str) -> None:
+    assert read(reader, html).text.decode() == expected
+
+
 def test_limits_cut_and_say_so() -> None:
     small = Limits(tokens=100, anchors=10, word_bytes=16, url_bytes=100)
     html = ("word " * 300 + "<a href=x>y</a>" * 30 + "<a href='" + "z" * 200 + "'>long</a>" + "w" * 99).encode()

@@ -8,9 +8,10 @@ import pytest
 from pagekin.labels import ContentLabel, join_parts, label_parts, read_label_parts, without_filters
 from pagekin.store import open_kin
 from tests.bags.webs import record
+from tests.conftest import HostLeaf
 
 from .bad_children import QUERY, Parts
-from .webs import Web, build_leaf, host_records, served, urls_of
+from .webs import Web, build_leaf, served, urls_of
 
 HOSTS = (
     "birds", "composers", "dinosaurs", "elements", "instruments", "languages", "links", "mirror", "mountains",
@@ -40,12 +41,10 @@ def various() -> list[bytes]:
 
 
 @pytest.fixture(scope="session")
-def collections(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def collections(host_leaf: HostLeaf, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """Collections by the names of their leaves; not to be changed."""
-    folder = tmp_path_factory.mktemp("leaves")
-    records = host_records()
-    built = {name: build_leaf(folder / f"{name}.kin", records[name]) for name in HOSTS}
-    return built | {"various": build_leaf(folder / "various.kin", various())}
+    various_leaf = build_leaf(tmp_path_factory.mktemp("leaves") / "various.kin", various())
+    return {name: host_leaf(name) for name in HOSTS} | {"various": various_leaf}
 
 
 @pytest.fixture(scope="session")

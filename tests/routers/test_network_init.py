@@ -355,7 +355,7 @@ def test_the_tree_is_shown_with_levels_and_pages(made: Path) -> None:
         "      lab.rocks.edu  (4 pages)",
         "      www.rocks.edu  (6 pages)",
         "  192.0.2.7  (3 pages)",
-        "  other hosts  (1 pages)",
+        "  other hosts  (1 page)",
         "  www.birds.com:8080  (3 pages)",
     ]
     code, said = run("show", made / "network.toml", "--no-sites")

@@ -1,6 +1,6 @@
 """How far estimated similarities are from exact ones, on real articles: no bias, and no more noise than chance has."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -28,9 +28,14 @@ class Sample:
     offsets: Array
     hashes: Array
     pairs: dict[str, tuple[Array, Array]]
+    signed: dict[Signature, Array] = field(default_factory=dict)
 
     def sign(self, signature: Signature) -> Array:
-        return make_maker(signature).sign_bags(self.terms, self.weights, self.offsets, self.hashes)
+        """Return the signatures of all bags, which the tests of both kinds of pairs share."""
+        if signature not in self.signed:
+            maker = make_maker(signature)
+            self.signed[signature] = maker.sign_bags(self.terms, self.weights, self.offsets, self.hashes)
+        return self.signed[signature]
 
     def jaccard(self, weights: Array, kind: str) -> Array:
         """Σ min / Σ max of the bags of each pair, the terms having these weights."""

@@ -175,6 +175,14 @@ def test_a_link_amid_a_text_tells_more_than_one_in_a_menu(tmp_path: Path) -> Non
     assert [c.source for c in cited(index_web(tmp_path, web), B)] == ["http://told.example/", "http://a-menu.example/"]
 
 
+def test_a_bracket_that_opens_in_a_link_closes_in_it(tmp_path: Path) -> None:
+    index = index_web(
+        tmp_path, {A: "granite", B: f"See <a href={A}>Granite (Spring 1996)</a>, and (<a href={A}>mica</a>)."}
+    )
+    (citation,) = cited(index, A)
+    assert (citation.left, citation.text, citation.right[:5]) == ("See ", "Granite (Spring 1996)", ", and")
+
+
 def test_links_that_do_not_count_are_no_reasons(tmp_path: Path) -> None:
     book, text = "http://book.example/", "Old quarries of the valley gave gneiss and slate."
     web = {f"{book}{n}": f"<p>{text} <a rel=next href={book}{(n + 1) % 6}>Part {(n + 1) % 6}</a>" for n in range(6)}

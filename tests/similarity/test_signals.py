@@ -11,7 +11,9 @@ import pytest
 from pagekin.bags import LinkColumns, Origin, Signals, choose_strategy
 from pagekin.collection import Collection, DescribeRequest
 from pagekin.similarity import RankingOptions, RelatedIndex, signals
+from pagekin.similarity.links import DocumentLinks
 from pagekin.similarity.signals import SIGNALS, LinkedDocuments, QuerySignals, SignalReader
+from pagekin.store import Array
 
 from .webs import index_web, plainly
 
@@ -248,3 +250,32 @@ def test_links_that_are_read_are_bounded_and_those_of_pages_with_few_links_come_
     assert cited_together() == 30
     monkeypatch.setattr(signals, "LINK_ENTRIES", 10)
     assert cited_together() == 2
+
+
+def cut_links(whole: LinkColumns, first: int, last: int) -> LinkColumns:
+    """The links of some documents, as a shard holds them."""
+
+    def cut(offsets: Array, entries: Array) -> tuple[Array, Array]:
+        own = offsets[first : last + 1].astype(np.int64)
+        return own - own[0], entries[own[0] : own[-1]]
+
+    rows = (column[first:last] for column in (whole.out_weight, whole.in_weight, whole.lists))
+    return LinkColumns(*cut(whole.out_offsets, whole.out), *cut(whole.in_offsets, whole.into), *rows)
+
+
+def test_links_of_many_documents_are_those_of_each_in_one_piece_in_shards_and_in_a_shard_alone(
+    demo: RelatedIndex,
+) -> None:
+    whole, third = LinkColumns.of(demo.corpus.kin), len(demo) // 3
+    parts = [cut_links(whole, *bounds) for bounds in ((0, third), (third, 2 * third), (2 * third, len(demo)))]
+    alone = DocumentLinks([parts[1]], third, len(demo))
+    chance = np.random.default_rng(3)
+    for links, many in (DocumentLinks([whole]), len(demo)), (DocumentLinks(parts), len(demo)), (alone, third):
+        some = chance.permutation(many)[:200]
+        for all_of, of_one in (links.all_out, links.out), (links.all_into, links.into):
+            reached, sizes = all_of(some)
+            expected = [of_one(document) for document in some.tolist()]
+            assert sizes.tolist() == [len(one) for one in expected]
+            assert reached.tolist() == np.concatenate(expected).tolist()
+            assert len(reached) > 0
+            assert [len(one) for one in all_of(some[:0])] == [0, 0]

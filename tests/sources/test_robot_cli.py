@@ -75,7 +75,7 @@ def test_a_site_becomes_an_archive_and_then_a_collection(tmp_path: Path, pagekin
         assert len(server.log) == 6
         home = server.url("rivers.test")
     assert f"{out}: 2 pages, 6 requests" in done.out
-    assert "fetched, but no page: 1 not html (application/pdf), 1 redirect, 1 status 404\n" in done.out
+    assert "fetched, but not a page: 1 not html (application/pdf), 1 redirect, 1 status 404\n" in done.out
     assert "not fetched: 1 other host\n" in done.out
     assert done.err == ""
     told = json.loads(again.out)

@@ -44,7 +44,7 @@ def test_what_is_missing_is_compiled_once_with_progress_however_many_ask_for_it(
         processes = [start(), start()]
         for process in processes:
             assert process.stderr is not None
-            assert "waiting for another program" in process.stderr.readline()
+            assert "waiting for another process" in process.stderr.readline()
     both = [process.communicate(timeout=120) for process in processes]
     assert sorted(said for said, _progress in both) == ["All kernels are compiled.\n", "Compiled 3 kernels.\n"]
     progress = next(progress for said, progress in both if said.startswith("Compiled"))

@@ -1,23 +1,26 @@
 """The demo web, searchable, and the slow way to search it."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from pagekin.hypertext import Corpus, ReadPlan, read_sources
+from pagekin.hypertext import Corpus
 from pagekin.text import TextIndex
+from tests.conftest import MakeOnce
 
 from .collections import add_text_index
 from .oracle import Oracle
 
 
 @pytest.fixture(scope="session")
-def demo_kin(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_kin(demo_read: Path, made_once: MakeOnce) -> Path:
     """968 pages on 17 hosts; not to be changed."""
-    plan = ReadPlan(["demo"], tmp_path_factory.mktemp("searched") / "demo.kin")
-    read_sources(plan)
-    add_text_index(plan.out)
-    return plan.out
+
+    def add(folder: Path) -> None:
+        add_text_index(Path(shutil.copytree(demo_read, folder / "demo.kin")))
+
+    return made_once("demo-searched", add) / "demo.kin"
 
 
 @pytest.fixture(scope="session", params=["plain", "compiled"])

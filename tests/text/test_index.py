@@ -23,6 +23,7 @@ from pagekin.text import (
     check_text,
     parse_query,
 )
+from pagekin.text.index import _of_one_type
 from tests.bags.webs import record
 
 from .collections import add_text_index, addresses, read, searchable
@@ -60,6 +61,19 @@ def some_query(corpus_words: list[list[str]], seed: int) -> Query:
         return parse_query(str(found))
     except QueryError:
         return parse_query(str(And((atom(), found))))
+
+
+def test_a_collection_of_three_pages_has_the_types_that_kernels_are_compiled_for(
+    demo: TextIndex, tmp_path: Path
+) -> None:
+    pages = {f"http://a.test/{n}": f"<title>Owl {n}</title>An <a href=/{n + 1}>owl</a>" for n in range(3)}
+    few = searchable(tmp_path / "few.kin", pages)
+    assert few.corpus.kin["posting.page"].dtype == np.uint8
+    for ours, theirs in zip(few.postings, demo.postings, strict=True):
+        assert (ours.dtype, ours.flags.writeable) == (theirs.dtype, theirs.flags.writeable)
+    narrow, wide = np.ones(3, np.uint8), np.ones(3, np.uint32)
+    assert [column.dtype for column in _of_one_type(narrow, wide)] == [np.uint32, np.uint32]
+    assert _of_one_type(wide)[0] is wide
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pagekin.hypertext import Attribute, Corpus, ReadPlan, read_sources
+from pagekin.hypertext import Attribute, Corpus
 from pagekin.store import Kin
 from pagekin.text import Query, TextIndex, Word, make_snippet, parse_query, tokens, wanted_words
 
@@ -181,9 +181,8 @@ def check_snippet(corpus: Corpus, page: int, query: Query, width: int) -> None:
         assert whole == {False} or text.count(inner) > 1
 
 
-def test_snippets_do_not_need_an_index(demo: TextIndex, tmp_path: Path) -> None:
-    read_sources(ReadPlan(["demo"], tmp_path / "demo.kin"))
-    plain = Corpus.open(tmp_path / "demo.kin")
+def test_snippets_do_not_need_an_index(demo: TextIndex, demo_read: Path) -> None:
+    plain = Corpus.open(demo_read)
     assert "form.of_term" not in plain.kin
     for text in ("water", '"of the"', "the history", "Käse OR bread"):
         for page in demo.search(parse_query(text), 5).pages:

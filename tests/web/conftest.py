@@ -13,7 +13,8 @@ from pagekin.routers.serve import MountedRouters
 from pagekin.web import web_app
 from pagekin.web.collection_view import CollectionView
 from tests.bags.webs import record
-from tests.routers.webs import build_leaf, get, host_records, wait_for
+from tests.conftest import HostLeaf
+from tests.routers.webs import build_leaf, get, wait_for
 
 from .browser import Visitor, chromium, command_site, leaf_site, network_below_paths
 
@@ -103,14 +104,10 @@ def hostile_site(hostile_collection: Path) -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
-def network_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def network_site(host_leaf: HostLeaf) -> Iterator[str]:
     """The address of the root of a small network, all below paths of one port."""
-    folder = tmp_path_factory.mktemp("network")
-    records = host_records()
     leaves = [name for below in NETWORK.values() for name in below if name not in NETWORK]
-    with network_below_paths(
-        {name: build_leaf(folder / f"{name}.kin", records[name]) for name in leaves}, NETWORK
-    ) as url:
+    with network_below_paths({name: host_leaf(name) for name in leaves}, NETWORK) as url:
 
         def knows_grandchildren() -> bool:
             """The root knows what is two levels below a moment later than its children."""

@@ -221,7 +221,7 @@ def test_too_many_pages_are_refused(client: Client, demo: ReloadingCollection) -
     told = client.get(address(*urls))
     assert told.status_code == 400 and "the limit is 20" in told.json()["detail"]
     full = client.get(address(*urls[:MOST], add=urls[MOST]).replace("compare", "compare.json", 1))
-    assert full.status_code == 200 and "take one out" in full.json()["note"]
+    assert full.status_code == 200 and "remove one first" in full.json()["note"]
 
 
 # -- as HTML and as JSON --------------------------------------------------------------------------------------------------------

@@ -29,9 +29,11 @@ from pagekin.routers.serve import MountedRouters
 from pagekin.store import KinError, KinWriter, check_files, open_kin
 from pagekin.web import web_app
 from pagekin.web.pages.evaluation import BAR, bars
+from pagekin.wording import format_measure
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf, request
 
+from .browser import NARROW, WIDE, overflow
 from .conftest import EVIL
 from .parsed import Parsed, harm
 
@@ -120,23 +122,45 @@ def test_the_command_keeps_what_it_printed_and_the_page_shows_it(own: Path, tmp_
     for one in kept["strategies"]:
         told = printed[one["name"]]
         assert one["overall"]["gamma"] == pytest.approx(told["overall"]["gamma"], abs=1e-4)
+        main = told[kept["region"]]
         assert cells_of(page.content, one["name"]) == [
-            digits(told[kept["region"]]["somers_d"]),
-            digits(told["overall"]["gamma"]),
-            f"{digits(told['overall']['low'])} to {digits(told['overall']['high'])}",
-            *(digits(told[region]["gamma"]) for region in ("siblings", "cousins", "unrelated")),
+            with_interval(main["somers_d"], main["somers_low"], main["somers_high"]),
+            *(
+                with_interval(told[region]["gamma"], told[region]["low"], told[region]["high"])
+                for region in ("overall", "siblings", "cousins", "unrelated")
+            ),
         ]
+        for ends in ("ndcg10", "map"):
+            assert with_interval(told[ends], told[f"{ends}_low"], told[f"{ends}_high"]) in Parsed(page.content).text
 
 
-def digits(value: float | None) -> str:
-    return "–" if value is None else f"{value:.3f}"
+def with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None or low is None or high is None:
+        return "–"
+    return f"{format_measure(value)} {format_measure(low)} to {format_measure(high)}"
+
+
+def test_every_door_draws_the_same_conclusion(own: Path, tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text('["plain"]\nanchors.scale = 0\n["short windows"]\nwindow.size = 2\n')
+    asked = ("evaluate", own, "--directory", "url-path", "--strategies", tmp_path / "two.toml", "--workers", 1)
+    told = json.loads(run(*asked, "--json").stdout)
+    printed = run(*asked, "--out", tmp_path / "report").output
+    report = Parsed((tmp_path / "report" / "index.html").read_bytes()).text
+    with client_of(own) as client:
+        page = Parsed(client.get("/evaluation", headers=HTML).content).text
+    for shown in (printed, report, page):
+        assert told["summary"] in shown
+    for one in told["differences"]:
+        ends = f"{format_measure(one['low'], '+')} to {format_measure(one['high'], '+')}"
+        assert all(ends in shown for shown in (printed, report, page)), one
 
 
 def cells_of(html: bytes, name: str) -> list[str]:
     """What stands in the first table beside a strategy's name, without the bar."""
     row = next(part for part in html.decode().partition("<tbody>")[2].split("<tr") if f"<bdi>{name}</bdi>" in part)
     cells = re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)
-    return [cell.partition(" <small>")[0] for cell in cells if "<svg" not in cell]
+    plain = [cell.replace(" <small>highest</small>", "") for cell in cells if "<svg" not in cell]
+    return [re.sub(r' <small class="ends">(.*?)</small>', r" \1", cell) for cell in plain]
 
 
 def highest_in(html: bytes) -> dict[str, list[str]]:
@@ -217,13 +241,36 @@ def test_reports_of_earlier_versions_tell_what_they_have(own: Path) -> None:
     store_evaluation(open_kin(own), "evaluate", a_report(strategies=(known, unknown)))
     with client_of(own) as client:
         page = client.get("/evaluation", headers=HTML).content
-        assert cells_of(page, "content") == ["0.500", "0.900", "–", "0.500", "–", "–"]
-        assert cells_of(page, "other") == ["0.500", "–", "", "–", "0.500", "–", "–"]
+        assert cells_of(page, "content") == ["0.500", "0.900", "0.500", "–", "–"]
+        assert cells_of(page, "other") == ["0.500", "–", "", "0.500", "–", "–"]
         store_evaluation(open_kin(own), "evaluate", a_report())
     with client_of(own) as client:
         page = client.get("/evaluation", headers=HTML).content
-        assert cells_of(page, "content") == ["0.500", "0.500", "0.250 to 0.750", "–", "–", "–"]
+        assert cells_of(page, "content") == ["0.500", "0.500 0.250 to 0.750", "–", "–", "–"]
         assert "Γ, siblings" in Parsed(page).text
+
+
+def test_a_table_that_is_cut_off_says_so(own: Path, tmp_path: Path, browser: Any) -> None:
+    found = run("evaluate", own, "--directory", "url-path", "--workers", 1, "--out", tmp_path / "report")
+    assert found.exit_code == 0, found.output
+    with client_of(own) as client:
+        page = client.get("/evaluation", headers=HTML).text
+        (style,) = re.findall(r'<link rel="stylesheet" href="(.*?)">', page)
+        page = page.replace("</head>", f"<style>{client.get(style).text}</style></head>")
+    web = re.sub("<(script|link).*?>", "", page).replace("<details>", "<details open>")
+    report = (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+    for width in (WIDE, NARROW):
+        shown = browser.new_page(viewport={"width": width, "height": 844})
+        for name, html in (("web", web), ("report", report)):
+            shown.set_content(html)
+            assert overflow(shown) == []
+            cut = shown.evaluate("""() => [...document.querySelectorAll(".gammas, .sheet, .wide > table")]
+                .map((table) => table.parentElement).filter((box) => box.scrollWidth > box.clientWidth)
+                .map((box) => box.previousElementSibling)
+                .map((before) => Boolean(before?.matches(".hint") && before.offsetHeight))""")
+            assert all(cut), (name, width)
+            assert cut or width == WIDE, "on a phone some table is wider"
+        shown.close()
 
 
 @pytest.mark.parametrize("file", ["The demo web.kin", "it's $HOME;`id`.kin", "<b>&amp;.kin"])
@@ -254,7 +301,7 @@ def test_a_served_collection_shows_a_new_report_and_is_not_disturbed(own: Path) 
     leaf = ReloadingCollection("small", own)
     mounted: Any = MountedRouters({Place("testserver.local", 80): leaf}, web_app())
     with TestClient(mounted) as client:
-        assert "Nobody has judged" in client.get("/evaluation", headers=HTML).text
+        assert "This collection has not been evaluated" in client.get("/evaluation", headers=HTML).text
         label = client.get("/label").content
         store_evaluation(open_kin(own), "evaluate", a_report("fresh"))
         leaf.source.look_again()
@@ -266,7 +313,7 @@ def test_beside_a_build_results_are_told_but_not_kept(own: Path) -> None:
     with KinWriter(own, "pagekin build"):
         found = run("evaluate", own, "--directory", "url-path", "--depth", 2, "--workers", 1)
     assert found.exit_code == 0, found.output
-    assert "not kept" in found.stderr and "is being written" in found.stderr
+    assert "not stored" in found.stderr and "is being written" in found.stderr
     assert "haveliwala2002" in found.stdout
     assert read_evaluations(open_kin(own).facts) == {}
 

@@ -75,7 +75,7 @@ def test_it_says_what_it_is_for_with_a_page_to_try(client: TestClient[Any], demo
     view = client.get("/index.json").json()
     page = Parsed(client.get("/", headers=HTML).content)
     assert "Pick any page: see which pages are like it, and why." in page.text
-    assert f"What is like {view['like']['title']} ?" in page.text
+    assert f"For example: {view['like']['title']}" in page.text
     assert view["like"] in [one["page"] for one in view["starts"]]
     at = f"/page?url={quote(view['like']['url'], safe='')}#similar"
     assert at in page.links

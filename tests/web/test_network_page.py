@@ -16,6 +16,7 @@ from pagekin.routers import Place, Router
 from pagekin.text import parse_query
 from pagekin.web.pages.network import MOST_NAMED, NAMED, NetworkView, NodeView, group_passed_over, may_hold, room_for
 from pagekin.web.rendering import HEAVIEST, templates
+from tests.conftest import HostLeaf
 from tests.routers.webs import build_leaf, eager, free_ports, host_records, wait_for
 
 from .browser import NARROW, WIDE, Pages, Visitor, overflow
@@ -129,23 +130,23 @@ def test_all_that_were_passed_over_are_told_with_the_reason(network_site: str, q
 def test_it_is_told_why_somebody_was_asked(network_site: str) -> None:
     nodes = {node["path"][-1]: node for node in view_of(network_site, "volcano summit")["nodes"]}
     assert nodes["whole"]["why"] == "the query begins here"
-    assert nodes["nature"]["why"] == "by its description it may hold “volcano” and “summit” together"
+    assert nodes["nature"]["why"] == "its summary says it may hold “volcano” and “summit” together"
     assert nodes["mountains"]["why"] == nodes["nature"]["why"]
     html = fetched(f"{network_site}network?{urlencode({'q': 'volcano summit'})}", "text/html")
     asked = rows_of(html, "nodes")
     assert asked[0].startswith("whole the query begins here")
-    assert any(row.startswith("mountains by its description it may hold “volcano”") for row in asked)
+    assert any(row.startswith("mountains its summary says it may hold “volcano”") for row in asked)
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
-        ("lava", "by its description it may hold “lava”"),
-        ("title:lava", "by its description it may hold “title:lava”"),
-        ('"red hot"', "by its description it may hold “red” and “hot” together"),
-        ("a1 b1 c1 d1 e1 f1", "by its description it may hold a match"),
-        ("lava OR ash", "by its description it may hold a match"),
-        ("lava NOT ash", "by its description it may hold a match"),
+        ("lava", "its summary says it may hold “lava”"),
+        ("title:lava", "its summary says it may hold “title:lava”"),
+        ('"red hot"', "its summary says it may hold “red” and “hot” together"),
+        ("a1 b1 c1 d1 e1 f1", "its summary says it may hold a match"),
+        ("lava OR ash", "its summary says it may hold a match"),
+        ("lava NOT ash", "its summary says it may hold a match"),
     ],
 )
 def test_why_is_said_in_words(query: str, said: str) -> None:
@@ -188,15 +189,11 @@ def _have_told(router: str) -> int:
 
 
 @pytest.fixture(scope="module")
-def broken_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def broken_site(host_leaf: HostLeaf) -> Iterator[str]:
     """The root of a network of six, of whom two are not there, and many that have never been."""
-    folder, records = tmp_path_factory.mktemp("broken"), host_records()
     ports = free_ports(5)
     top, middle, elements, mountains, nowhere = (f"http://127.0.0.1:{port}/" for port in ports)
-    leaves = {
-        name: ReloadingCollection(name, build_leaf(folder / f"{name}.kin", records[name]))
-        for name in ("elements", "mountains")
-    }
+    leaves = {name: ReloadingCollection(name, host_leaf(name)) for name in ("elements", "mountains")}
     leaves["elements"].above = (("top", top),)
     services: list[tuple[Service, Place]] = [
         (Router("top", {"middle": middle, "elements": elements, "gone": nowhere}, eager(settle=0.3), 2), Place.of(top)),
@@ -229,7 +226,7 @@ def test_all_pages_agree_on_how_many_were_asked_and_gave_no_answer(broken_site: 
     failed = {name for name in nodes if nodes[name]["went"] == "failed"}
     # One below it has told nothing yet, so it can rule nothing out.
     assert failed == {"gone", "lost"} and nodes["middle"]["went"] == "asked"
-    assert nodes["middle"]["why"] == "its description does not tell all its words, so it may hold a match"
+    assert nodes["middle"]["why"] == "its summary does not list all its words, so it may hold a match"
     assert nodes["elements"]["went"] == ("asked" if query == "carbon" else "skipped")
     assert view["failed"] == len(failed) == found["missing"]
     html = fetched(f"{broken_site}network?{urlencode({'q': query})}", "text/html")
@@ -251,9 +248,9 @@ def test_who_has_told_nothing_yet_is_asked_and_that_is_the_reason(tmp_path: Path
     with Pages(services):
         wait_for(lambda: view_of(top)["nodes"][0]["documents"] > 0, 60)
         nodes = {node["path"][-1]: node for node in view_of(top, "oak")["nodes"]}
-    assert nodes["full"]["why"] == "by its description it may hold “oak”"
+    assert nodes["full"]["why"] == "its summary says it may hold “oak”"
     told = nodes["empty"]
-    assert (told["went"], told["why"]) == ("failed", "what it holds is not known yet, so it may hold a match")
+    assert (told["went"], told["why"]) == ("failed", "its content is not known yet, so it may hold a match")
     assert "no child of empty has sent its label yet" in told["reason"]
 
 
@@ -309,7 +306,7 @@ def test_what_became_of_a_query_is_seen_without_colours(network_site: str) -> No
     assert len({height for some in heights.values() for height in some}) == len(heights), "each its own height"
     titles = [text for tag, text in Parsed(html).texts if tag == "title"]
     for node in view["nodes"]:
-        said = {"asked": "asked", "skipped": "passed over", "not reached": "not asked"}[node["went"]]
+        said = {"asked": "asked", "skipped": "skipped", "not reached": "not asked"}[node["went"]]
         assert any(title.startswith(f"{node['path'][-1]}: ") and title.endswith(said) for title in titles)
 
 
@@ -378,6 +375,6 @@ def test_on_a_phone_the_tree_is_a_list_that_can_be_read(visit: Visitor, network_
     assert [name for name, _text, _height in rows] == [node["path"][-1] for node in told]
     assert all(height >= 24 for _name, _text, height in rows)
     for node, (_name, text, _height) in zip(told, rows, strict=True):
-        assert {"asked": ", asked", "skipped": ", passed over", "": str(node["documents"])}[node["went"]] in text
+        assert {"asked": ", asked", "skipped": ", skipped", "": str(node["documents"])}[node["went"]] in text
     page.set_viewport_size({"width": WIDE, "height": 900})
     assert page.is_visible("svg[data-zoom]") and not page.is_visible(".outline")

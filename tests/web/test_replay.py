@@ -14,21 +14,27 @@ from pagekin.routers import Place
 from pagekin.routers.serve import MountedRouters
 from pagekin.web import ReplayPatternError, replay_pattern, web_app
 from tests.bags.webs import record
+from tests.command import pagekin
 
 PATTERN = "https://archive.example/web/{timestamp}/{url}"
 URL = "http://harbour.test/ferry?day=1&x=%3C"
 DATES = ("2019-05-06T07:08:09Z", "2021-01-02T03:04:05Z")
+NOON = "http://harbour.test/noon"
 
 
 @pytest.fixture(scope="module")
 def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A page that was captured twice, and one that links to it."""
+    """A page that was captured twice, one that was captured on one day, twice in the same second, and one with a link."""
     folder = tmp_path_factory.mktemp("replay")
     said = [
         (URL, f"<title>Ferry</title><p>The ferry leaves the harbour at noon, since {date}.", date) for date in DATES
     ]
     pages = [
         *said,
+        *(
+            (NOON, f"<title>Noon</title><p>At {date}.", f"2019-05-06T{date}Z")
+            for date in ("12:00:00", "12:00:00", "18:30:00")
+        ),
         ("http://harbour.test/", f"<title>Harbour</title><p><a href='{URL}'>the ferry</a> of the harbour", DATES[0]),
     ]
     (folder / "a.warc").write_bytes(b"".join(record(url, html, date=date) for url, html, date in pages))
@@ -58,6 +64,14 @@ def test_a_page_links_to_its_newest_capture_and_lists_all_of_them(collection: Pa
     assert page.count(oldest) == 1
     assert "See it in the archive" in page
     assert f'href="{address}"' not in page
+
+
+def test_captures_of_one_day_have_times_and_the_same_second_counts_once(collection: Path) -> None:
+    page = page_of(collection, "", "/page", url=NOON)
+    assert [page.count(f">2019-05-06 {time}<") for time in ("12:00:00", "18:30:00")] == [1, 1]
+    assert "read 2 times" in page
+    printed = pagekin("page", collection, NOON).stdout
+    assert "captures  2: 2019-05-06 18:30:00, 2019-05-06 12:00:00" in printed
 
 
 def test_results_link_to_captures(collection: Path) -> None:

@@ -93,7 +93,7 @@ def test_similar_documents_are_none_of_the_first_results_and_no_copies(
     there = {url for one in first for url in (one["url"], *(copy["text"] for copy in one["copies"]))}
     view, now = data(client, q=query), demo.collection
     assert view["similar"]
-    assert "Not among the first 30 results" in shown(client, f"/find?q={query.replace(' ', '+')}").text
+    assert "Similar to the first 30 results" in shown(client, f"/find?q={query.replace(' ', '+')}").text
     sketches = np.asarray(now.corpus.kin["copy.rows"]).reshape(-1, SKETCH_PLACES)
     pages = {url: now.corpus.pages_of(now.corpus.url_number(url))[0] for url in there}
     for one in view["similar"]:

@@ -41,7 +41,7 @@ def test_a_network_answers_with_paths_and_tells_who_was_asked(network: str) -> N
         urljoin(network, link) for link in page.linked(data_result="")
     ]
     assert "Who was asked" in page.text
-    assert "About " in page.text and "Not among the first 30 results, but like them." in page.text
+    assert "About " in page.text and "Similar to the first 30 results, but not among them." in page.text
     own = [link for link in page.linked() if link.startswith("/")]
     assert all(link.startswith("/whole/") for link in own)
 

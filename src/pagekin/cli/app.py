@@ -1,4 +1,4 @@
-"""The `pagekin` command and what all its verbs share: exit codes, errors for people, tables and progress."""
+"""The `pagekin` command, and what its verbs share: exit codes, error messages, tables and progress."""
 
 import io
 import json
@@ -20,6 +20,7 @@ import typer
 from pagekin import __version__, store
 from pagekin.cli.verbs import VERBS, GroupedVerbs, module_of
 from pagekin.errors import PagekinError
+from pagekin.wording import format_measure, plural
 
 USAGE, BAD_INPUT, OUR_FAULT = 2, 3, 1
 INTERRUPTED = 130
@@ -27,19 +28,21 @@ LINE_SECONDS = 30.0
 """How often a line tells of progress where there is no terminal."""
 _COMPILING_SECONDS = 5.0
 """The same while code is compiled, which takes less time than most builds, but nobody expects."""
+_STEPS = 2
+"""Steps of a stage that tell its rate: before them no time is promised."""
 _EXIT_CODES = {"usage": USAGE, "input": BAD_INPUT, "ours": OUR_FAULT}
 # What could drive a terminal from a page's title (control characters), show it backwards, or not be printed at all.
 _UNSAFE = "\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
 _NOT_SHOWN = re.compile(f"[\x00-\x08\x0b-\x1f{_UNSAFE}]")
 _ESCAPED = re.compile(f"[{_UNSAFE}]")
 _LONGEST_TITLE = 200
-HELP = """Pagekin finds a web page's kin: related pages, clusters and search for web archives, with reasons.
+HELP = """Pagekin finds related pages in web archives and sites, and explains why; with clusters and search.
 
-Exit codes: 0 done (also with skipped records), 2 wrong usage, 3 bad input, 1 a bug in Pagekin."""
+Exit codes: 0 success (even if records were skipped), 2 wrong usage, 3 bad input, 1 a bug in Pagekin."""
 
 
 class _Verbs(GroupedVerbs):
-    """The verbs: errors for people end each of them with a sentence and the right exit code."""
+    """The verbs: an expected error ends a verb with a message and the right exit code."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a verb."""
@@ -83,7 +86,7 @@ def say(text: str = "", err: bool = False) -> None:
 
 @contextmanager
 def check_option(option: str = "") -> Iterator[None]:
-    """End with wrong usage if a ValueError says that what was given, for an option perhaps, is not allowed."""
+    """Turn a ValueError about a value, perhaps of an option, into a usage error."""
     try:
         yield
     except ValueError as error:
@@ -91,14 +94,14 @@ def check_option(option: str = "") -> Iterator[None]:
 
 
 def check_choice(option: str, value: str, choices: Iterable[str]) -> None:
-    """End with wrong usage unless an option has one of the values that it may have."""
+    """End with a usage error unless an option has one of its allowed values."""
     if value not in choices:
         fail(f"{option} is one of {', '.join(choices)}, not '{value}'", USAGE)
 
 
 @contextmanager
 def use_file(name: str | Path, use: str = "written", then: str = "") -> Iterator[None]:
-    """End with a clear message if a file cannot be written, or read; `then` says in what state that leaves things."""
+    """End with a clear message if a file cannot be written or read; `then` describes the resulting state."""
     try:
         yield
     except OSError as error:
@@ -130,19 +133,20 @@ def _templates() -> Any:
     )  # fmt: skip
     environment.filters |= {
         "count": "{:,}".format, "bytes": human_bytes, "title_line": title_line, "reasons": _reasons,
-        "cell": lambda value: f"{value:.3f}" if math.isfinite(value) else "-",
+        "plural": plural,
+        "cell": lambda value, sign="": format_measure(value, sign) if math.isfinite(value) else "-",
         "share": lambda value: f"{value:.0%}" if math.isfinite(value) else "-",
     }  # fmt: skip
     return environment
 
 
 def _reasons(counts: dict[str, int]) -> str:
-    """Return what was skipped, by the reasons, the most frequent first."""
+    """Return the numbers of skipped records by reason, the most frequent first."""
     return ", ".join(f"{count:,} {reason}" for reason, count in sorted(counts.items(), key=lambda item: -item[1]))
 
 
 def fill_template(name: str, filters: dict[str, Callable[..., Any]] | None = None, **context: Any) -> str:
-    """Return a text for people by its template, which may have filters of its own."""
+    """Return a text rendered from its template, with additional filters if given."""
     _templates().filters.update(filters or {})
     text: str = _templates().get_template(f"{name}.txt").render(context)
     return text.removesuffix("\n")
@@ -157,39 +161,80 @@ def human_bytes(size: float) -> str:
     return ""
 
 
-class _CompilingLines:
-    """Lines on standard error that say why nothing else happens: code is compiled for this machine, once."""
+def _write_error(line: str) -> None:
+    say(line, err=True)
+    sys.stderr.flush()
 
-    def __init__(self) -> None:
+
+class CompilingLines:
+    """Lines that explain the wait while code is compiled for this machine, once."""
+
+    latest = 0.0
+    """When any of these lines was printed last; soon after it, other lines would only say that they wait."""
+
+    def __init__(self, write: Callable[[str], None] = _write_error) -> None:
+        self._write = write
         self._began = self._last = 0.0
 
     def tell(self, state: "store.Compiling") -> None:
-        """Print what is done and how long it may take; then now and then how far it is, and at last how long it took."""
+        """Print what is being compiled and the time left; then progress from time to time, and finally the time taken."""
         now = time.monotonic()
         if not state.processes:
-            say("pagekin: waiting for another program that compiles the same ...", err=True)
+            self._write("pagekin: waiting for another process that is compiling the same code ...")
         elif not state.done:
             self._began = self._last = now
             who = "a process" if state.processes == 1 else f"{state.processes} processes"
-            say(f"pagekin: compiling {state.kernels} kernels, only this once: {who}, "
-                f"about {_minutes(state.seconds_left)} ...", err=True)  # fmt: skip
+            self._write(f"pagekin: compiling {state.kernels} kernels, only this once: {who}, "
+                        f"about {_minutes(state.seconds_left)} ...")  # fmt: skip
         elif state.done == state.kernels:
-            say(f"pagekin: compiled in {_minutes(now - self._began)}, and cached for the next time.", err=True)
+            self._write(f"pagekin: compiled in {_minutes(now - self._began)}, and cached for the next time.")
         elif now - self._last >= _COMPILING_SECONDS:
             self._last = now
             share = state.done / state.kernels
-            say(f"pagekin: compiled {share:.0%}, about {_minutes(state.seconds_left)} left", err=True)
+            self._write(f"pagekin: compiled {share:.0%}, about {_minutes(state.seconds_left)} left")
         else:
             return
-        sys.stderr.flush()
+        CompilingLines.latest = now
+
+
+class StageRate:
+    """How fast a stage advances, by its own reports."""
+
+    def __init__(self, now: float, share: float) -> None:
+        self._began, self._first = now, share
+        self._advanced, self.share = now, share
+        self._steps = 0
+
+    def report(self, now: float, share: float) -> None:
+        """Record the share that is done now."""
+        if share > self.share:
+            self._advanced = now
+            self._steps += 1
+        self.share = share
+
+    @property
+    def per_minute(self) -> float | None:
+        """Return the share that is done in a minute; None while a single step or none was reported, which is no rate."""
+        if self._steps < _STEPS:
+            return None
+        return 60 * (self.share - self._first) / max(self._advanced - self._began, 1e-6)
+
+    def seconds_left(self, now: float) -> float | None:
+        """Return the time left, counted from the last step; None without a rate, or if the stage should be over by now."""
+        rate = self.per_minute
+        if not rate:
+            return None
+        left = 60 * (1 - self.share) / rate - (now - self._advanced)
+        return left if left >= 0 or self.share >= 1 else None
 
 
 class ProgressLines:
-    """Progress where nobody watches: now and then a line on standard error, for a log, also while a stage tells nothing."""
+    """Progress without a terminal: a line from time to time, even while a stage reports nothing."""
 
-    def __init__(self) -> None:
-        self._began: dict[str, tuple[float, float]] = {}
-        self._stage, self._share = "", 0.0
+    def __init__(self, write: Callable[[str], None] = _write_error) -> None:
+        self._write = write
+        self._rates: dict[str, StageRate] = {}
+        self._stage = ""
         self._last = time.monotonic()
         self._lock, self._over = threading.Lock(), threading.Event()
 
@@ -201,29 +246,42 @@ class ProgressLines:
         self._over.set()
 
     def tell(self, stage: str, share: float) -> None:
-        """Note how far a stage is."""
-        self._began.setdefault(stage, (time.monotonic(), share))
-        self._stage, self._share = stage, share
+        """Record the progress of a stage."""
+        now = time.monotonic()
+        self._rates.setdefault(stage, StageRate(now, share)).report(now, share)
+        self._stage = stage
         self.remind()
 
     def remind(self) -> None:
-        """Print how far the stage is, its rate and the time left, if the last line is old."""
+        """Print the progress of the stage, its rate and the time left, if the last line is old."""
         with self._lock:
             now = time.monotonic()
-            if now - self._last < LINE_SECONDS or not self._stage:
+            if now - max(self._last, CompilingLines.latest) < LINE_SECONDS or not self._stage:
                 return
             self._last = now
-            began, first = self._began[self._stage]
-            line = f"pagekin: {self._stage} {self._share:.0%}"
-            if self._share > first:
-                rate = (self._share - first) / max(now - began, 1e-6)
-                line += f", {60 * rate:.1%} a minute, {_minutes((1 - self._share) / rate)} left"
-            say(line, err=True)
-            sys.stderr.flush()
+            rate = self._rates[self._stage]
+            line = f"pagekin: {self._stage} {rate.share:.0%}"
+            left, per_minute = rate.seconds_left(now), rate.per_minute
+            if left is not None and per_minute is not None:
+                line += f", {per_minute:.1%} a minute" if per_minute < 1 else ""  # else the time left says it all
+                line += f", {_minutes(left)} left"
+            self._write(line)
 
     def _watch(self) -> None:
         while not self._over.wait(1.0):
             self.remind()
+
+
+@contextmanager
+def log_progress(write: Callable[[str], None]) -> Iterator["store.Progress"]:
+    """Yield a function that writes progress as lines to another program's log, also while code is compiled."""
+    compiling = CompilingLines(write).tell
+    store.watch_compiling(compiling)
+    try:
+        with ProgressLines(write) as lines:
+            yield lines.tell
+    finally:
+        store.unwatch_compiling(compiling)
 
 
 def _minutes(seconds: float) -> str:
@@ -234,7 +292,7 @@ def _minutes(seconds: float) -> str:
 
 @contextmanager
 def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
-    """Give a function that shows (stage, share) as a progress bar on standard error, or as lines if that is no terminal."""
+    """Yield a function that shows (stage, share) as a progress bar on standard error, or as lines without a terminal."""
     if quiet:
         yield lambda _stage, _share: None
         return
@@ -243,24 +301,30 @@ def progress_bar(quiet: bool = False) -> Iterator[Callable[[str, float], None]]:
             yield lines.tell
         return
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, Task, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeElapsedColumn
+    from rich.text import Text
 
-    class Rate(TextColumn):
-        """The share that is done in a minute."""
+    rates: dict[str, StageRate] = {}
 
-        def render(self, task: Task) -> Any:
-            if task.speed is None or task.finished:
-                return super().render(task)
-            return f"{6_000 * task.speed:.1f} %/min"
+    class Rate(ProgressColumn):
+        """The share that is done in a minute, and the time left, where there is a rate."""
+
+        def render(self, task: Task) -> Text:
+            rate = rates[task.description]
+            left, per_minute = rate.seconds_left(time.monotonic()), rate.per_minute
+            if left is None or per_minute is None or task.finished:
+                return Text("")
+            return Text((f"{100 * per_minute:.1f} %/min, " if per_minute < 1 else "") + f"{_minutes(left)} left")
 
     columns = (
-        TextColumn("{task.description:<9}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), Rate(""),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        TextColumn("{task.description:<9}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(), Rate(),
     )  # fmt: skip
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, Any] = {}
 
         def tell(stage: str, share: float) -> None:
+            now = time.monotonic()
+            rates.setdefault(stage, StageRate(now, share)).report(now, share)
             if stage not in tasks:
                 tasks[stage] = bar.add_task(stage, total=1.0)
             bar.update(tasks[stage], completed=share)
@@ -284,17 +348,17 @@ def _options(
 
 
 def _words_to_complete() -> list[str]:
-    """Return the command line that a shell asks to complete; none if the command is run."""
+    """Return the command line that a shell asks to complete; nothing if the command is being run."""
     return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS") or "").split()
 
 
 def main() -> None:
-    """Run the command; whatever goes wrong, end with a sentence and the right exit code."""
+    """Run the command; on any error, end with a message and the right exit code."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal that has no é shows \xe9
     try:
         quiet = bool({"-q", "--quiet"}.intersection(sys.argv))
-        store.watch_compiling((lambda _state: None) if quiet else _CompilingLines().tell)
+        store.watch_compiling((lambda _state: None) if quiet else CompilingLines().tell)
         # No option before the verb takes a value, so a verb in the first place is the verb.
         load_verbs(*(_words_to_complete() or sys.argv)[1:2])
         app()

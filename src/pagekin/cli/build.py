@@ -63,7 +63,7 @@ def build(
     ] = "url-path",
     save_strategy: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.toml", help="Write the strategy that --tune chose; for --strategy of later builds."),
+        typer.Option(metavar="FILE.toml", help="Write the strategy that --tune chose to a file, for --strategy of later builds."),
     ] = None,
     shards: Annotated[
         int,
@@ -142,7 +142,7 @@ def build(
 
 
 def _tune(out: Path, by: str, budget: float, workers: int, save: Path | None, quiet: bool) -> dict[str, Any]:
-    """Fit the signals to a collection and index it by them where they are better; return what came of it.
+    """Fit the signals to a collection, and use them if they are better; return the outcome.
 
     A collection that cannot be judged is left as it is: it has been built, and that is what was asked for first.
     """

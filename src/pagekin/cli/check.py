@@ -1,4 +1,4 @@
-"""`pagekin check`: prove a collection whole."""
+"""`pagekin check`: check a collection for damage."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -44,7 +44,7 @@ def check(
 
 
 def _check_folder(path: Path, read: Callable[[int], None]) -> "list[store.Finding]":
-    """Return what is wrong with a collection, or with the shards of one, each by itself and together."""
+    """Return the damage of a collection; of shards, both individually and as a whole."""
     findings = list(store.check_files(path, read))
     if not all(finding.leftover for finding in findings):
         return findings

@@ -45,7 +45,7 @@ def cluster(
         ),
     ] = "",
     evaluate: Annotated[
-        bool, typer.Option("--evaluate", help="Say how well methods agree with --directory; change nothing.")
+        bool, typer.Option("--evaluate", help="Measure how well the methods agree with --directory; store nothing.")
     ] = False,
     directory: Annotated[
         str, typer.Option(metavar="FILE|url-path|breadcrumbs", help="A tree to store as well, or to compare with.")
@@ -93,12 +93,12 @@ def cluster(
 
 
 def clusters_of_options(preset: str, settings: list[str] | None, **chosen: Any) -> "clusters.ClusterSettings":
-    """Return the cluster settings of a command line, or end with what is wrong with them."""
+    """Return the cluster settings of a command line, or end with a message if they are invalid."""
     with check_option():
         return clusters.choose_clusters(preset, settings or [], **chosen)
 
 
 def names_of_option(file: str) -> "clusters.KeptNames":
-    """Return the names of a file, none without one, or end with what is wrong with it."""
+    """Return the names in a file; none without a file. End with a message if it is invalid."""
     with check_option():
         return clusters.KeptNames.load(Path(file)) if file else clusters.NO_NAMES

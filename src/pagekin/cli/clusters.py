@@ -10,6 +10,7 @@ from pagekin import clusters, hypertext
 from pagekin import collection as collection_room
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, say, title_line
+from pagekin.wording import plural
 
 _PAGES = 10
 
@@ -77,14 +78,14 @@ def save_topic_names(corpus: "hypertext.Corpus", tree: "clusters.Tree", file: Pa
 
 
 class PageView:
-    """How pages are shown: those of one document once, as the document."""
+    """Shows pages; the pages of a composite document appear once, as the document."""
 
     def __init__(self, whole: "collection_room.Whole", documents: "clusters.Tree | None") -> None:
         self.whole, self.documents = whole, documents
         self._covers = clusters.document_of(documents, len(whole.pages))
 
     def fold(self, pages: Iterable[int]) -> list[int]:
-        """Return pages that are alone and covers of documents, in the order of their first pages."""
+        """Return single pages and covers of documents, in the order of their first pages."""
         return clusters.fold_documents(self._covers, pages)
 
     def _pages(self, page: int) -> int:
@@ -101,7 +102,7 @@ class PageView:
         return {**_page(self.whole, page), "pages": self._pages(page)}
 
     def print_lines(self, tree: "clusters.Tree", nodes: Iterable[tuple[int, int]]) -> None:
-        """Print (cluster, indent) in a line each, with the most central pages in another."""
+        """Print each (cluster, indent) on a line, and its most central pages on the next."""
         if lines := fill_template("clusters", view=self, tree=tree, nodes=list(nodes)):
             say(lines)
 
@@ -119,7 +120,7 @@ def show_documents(view: PageView, asked: str, as_json: bool) -> None:
         if as_json:
             print_json(_document(whole, documents, node) | {"parts": [_page(whole, page) for page in pages]})
             return
-        say(f"{node}  {documents.descriptions[node].name}, {len(pages):,} pages\n")
+        say(f"{node}  {documents.descriptions[node].name}, {plural(len(pages), 'page')}\n")
         for page in [cover, *(page for page in pages if page != cover)]:
             say(f"  {title_line(whole.title(page))}\n    {whole.page_url(page)}")
         return
@@ -165,7 +166,7 @@ def find_node(whole: "collection_room.Whole", tree: "clusters.Tree", text: str) 
 
 
 def node_as_dict(view: PageView, tree: "clusters.Tree", node: int, levels: int) -> dict[str, Any]:
-    """Return a cluster for programs, with its sub-clusters so many levels down."""
+    """Return a cluster for programs, with its sub-clusters down to a number of levels."""
     about = tree.descriptions[node]
     return {
         "cluster": node, "name": about.name, "pages": len(tree.pages_of(node)), "terms": list(about.terms),
@@ -181,7 +182,7 @@ def _page(whole: "collection_room.Whole", page: int) -> dict[str, str]:
 
 
 def nodes_below(tree: "clusters.Tree", node: int, levels: int, indent: int = 0) -> Iterator[tuple[int, int]]:
-    """Yield (cluster, how deep) of the sub-clusters of a cluster, so many levels down."""
+    """Yield (cluster, depth) of the sub-clusters of a cluster, down to a number of levels."""
     for child in tree.children[node]:
         yield child, indent
         if levels > 1:

@@ -1,4 +1,4 @@
-"""`pagekin compile`: compile now what is otherwise compiled when it is first needed."""
+"""`pagekin compile`: compile all code now instead of at first use."""
 
 from typing import Annotated
 

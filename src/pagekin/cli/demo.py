@@ -33,7 +33,7 @@ def demo(
     ] = False,
     open_browser: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
 ) -> None:
-    """Index the built-in demo web and serve it. As a web site on this machine; needs no internet."""
+    """Index the built-in demo web and serve it. It runs on this machine and needs no internet."""
     if no_serve and open_browser:
         fail("--no-serve and --open exclude each other; give one of them", USAGE)
     if not _is_fresh(out):

@@ -12,8 +12,6 @@ from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, check_choice, fail, fill_template, print_json, progress_bar, say, use_file
 from pagekin.errors import PagekinError
 
-_MEASURES = {"somers_d": "Somers' D", "gamma": "Γ", "ndcg10": "nDCG@10", "map": "MAP"}
-
 
 @app.command()
 def evaluate(
@@ -21,7 +19,9 @@ def evaluate(
     directory: options.DirectoryName,
     strategies: options.Strategies = "",
     figures: options.Figures = False,
-    sample: Annotated[int, typer.Option(min=0, help="Draw this many pairs of sibling classes, as the paper did.")] = 0,
+    sample: Annotated[
+        int, typer.Option(min=0, help="Judge a sample of this many pairs of sibling classes, as the paper did; 0: all.")
+    ] = 0,
     linked: Annotated[
         bool, typer.Option("--linked", help="Judge only pages that others link to, as the paper did.")
     ] = False,
@@ -86,20 +86,20 @@ def evaluate(
 
 
 def open_served(corpus: "hypertext.Corpus") -> "similarity.RelatedIndex | None":
-    """Return the collection's index, by which it answers; None if it has none that this Pagekin reads."""
+    """Return the collection's index for related pages; None if this version cannot read it."""
     try:
         return similarity.RelatedIndex(corpus, compiled=True) if corpus.facts.get("index") else None
     except PagekinError as error:
-        say(f"pagekin: what is served is not judged: {error}", err=True)
+        say(f"pagekin: the served ranking was not judged: {error}", err=True)
         return None
 
 
 def keep_report(corpus: "hypertext.Corpus", kind: str, kept: "collection_room.StoredEvaluation") -> None:
-    """Keep results in the collection that they are about; if that fails, say so and go on."""
+    """Store results in their collection; if that fails, print a message and continue."""
     try:
         evaluation.store_evaluation(corpus.kin, kind, kept)
     except (PagekinError, OSError) as error:
-        say(f"pagekin: the results are not kept in the collection: {error}", err=True)
+        say(f"pagekin: the results were not stored in the collection: {error}", err=True)
 
 
 def open_directory(
@@ -113,8 +113,6 @@ def open_directory(
 
 def print_judgements(done: "evaluation.Evaluation") -> None:
     """Print judgements as a table for people."""
-    compared = done.comparisons()
-    best = evaluation.summarise_comparisons(compared, done.region)
     # Of two, all measures tell; of more, the line about the best is enough, and the report has the rest.
-    pair = compared if len(done.judgements) == 2 else []
-    say(fill_template("judgements", done=done, best=best, pair=pair, measures=_MEASURES))
+    rivals = {one.second for one in done.comparisons()}
+    say(fill_template("judgements", done=done, pair=done.comparisons() if len(rivals) == 1 else []))

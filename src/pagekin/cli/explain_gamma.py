@@ -1,4 +1,4 @@
-"""`pagekin explain-gamma`: what the best and the worst strategy make of one page (Figure 2)."""
+"""`pagekin explain-gamma`: show how the best and the worst strategy rank pages around one page (Figure 2)."""
 
 import shutil
 import textwrap
@@ -72,7 +72,7 @@ def explain_gamma(
 
 
 class SourceView:
-    """How the pages of an explanation are shown, to programs and to people."""
+    """Shows the pages of an explanation, for programs and for people."""
 
     def __init__(self, corpus: "hypertext.Corpus", done: "evaluation.SourceExplanation") -> None:
         self.corpus, self.done = corpus, done
@@ -93,7 +93,7 @@ class SourceView:
         }
 
     def ranked(self, one: "evaluation.SourceJudgement", document: int) -> dict[str, Any]:
-        """Return a page with its place in an ordering, 0 if it has none."""
+        """Return a page with its place in an ordering, or 0 if it has none."""
         return {
             "place": one.place(document),
             **self.document(document),
@@ -117,13 +117,13 @@ class SourceView:
         return "".join(SYMBOLS[self._relation(document)] for document in one.order[:STRIP].tolist())
 
     def places(self, one: "evaluation.SourceJudgement") -> dict[str, Any]:
-        """Return at which places of an ordering the pages of the source's class stand."""
+        """Return the places of the pages of the source's class in an ordering."""
         distance = self.done.distance
         places = [place for place, level in enumerate(distance[one.order].tolist(), 1) if level == 0]
         return {"places": places, "nothing_in_common": int((distance == 0).sum()) - len(places)}
 
     def describe_places(self, one: "evaluation.SourceJudgement") -> str:
-        """Return the same as a sentence."""
+        """Return the places of the source's class as a sentence."""
         places, nothing = self.places(one).values()
         if not places and not nothing:
             return "No other page is in its class."
@@ -193,7 +193,10 @@ def print_explanation(view: SourceView, k: int, width: int) -> None:
     from rich.cells import set_cell_size
 
     done = view.done
-    say(fill_template("explained", _FILTERS, view=view, symbols=SYMBOLS))
+    overall = evaluation.explain_overall(
+        {one.name: {region: agreed.gamma for region, agreed in one.regions.items()} for one in done.judgements}
+    )
+    say(fill_template("explained", _FILTERS, view=view, symbols=SYMBOLS, overall=overall))
     wide = width >= 2 * _COLUMN + len(_BETWEEN)
     column = min((width - len(_BETWEEN)) // 2 if wide else max(width, _COLUMN), 110)
     chosen = [done.best] + ([done.worst] if done.worst is not done.best else [])
@@ -218,12 +221,12 @@ def _sections(view: SourceView, one: "evaluation.SourceJudgement", k: int, width
 
 
 def _shorten_term(term: str) -> str:
-    """Return a word as it is, and the end of a page's address: links are terms, too."""
+    """Return a short form of a term: a word unchanged, or the end of a page's address."""
     return f".../{term.rstrip('/').rpartition('/')[2]}" if "://" in term else term
 
 
 def _name(about: dict[str, Any]) -> str:
-    """Return a page's title or address; what `say` does not print becomes a sign that takes one cell."""
+    """Return a page's title or address, with unprintable characters replaced by a sign of one cell."""
     name = title_line(about["title"]) if about["title"] else about["url"]
     return "".join("�" if category(sign) in ("Cc", "Cs") or bidirectional(sign) in _TURNING else sign for sign in name)
 

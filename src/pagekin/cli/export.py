@@ -9,6 +9,7 @@ from pagekin import web
 from pagekin.cli import export_tables, options
 from pagekin.cli.app import USAGE, app, fail, human_bytes, print_json, progress_bar, say, use_file
 from pagekin.cli.neighbours import open_undamaged, threads_of
+from pagekin.wording import plural
 
 
 @app.command()
@@ -64,6 +65,7 @@ def export(
         )
     elif not quiet:
         say(
-            f"{out}: {done.related:,} related pages of {done.pages:,} pages, {done.files:,} files, {human_bytes(done.bytes)}"
+            f"{out}: {plural(done.related, 'related page')} of {plural(done.pages, 'page')}, "
+            f"{plural(done.files, 'file')}, {human_bytes(done.bytes)}"
         )
         say(f"Read it:      {out / 'index.html'}")

@@ -1,4 +1,4 @@
-"""What `pagekin export` writes for other programs: pages and links as tables and graphs, records as indexes and archives."""
+"""The files of `pagekin export` for other programs: tables and graphs of pages and links, indexes and archives of records."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,7 +79,7 @@ def say_left_out(left_out: "dict[str, int]") -> None:
 
 
 def open_copier(archives: "tuple[Path, ...] | list[Path] | None") -> "sources.RecordCopier":
-    """Return what copies records from the archives that were given, or end with what is missing."""
+    """Return a copier of records from the given archives, or end with a message that says what is missing."""
     if not archives:
         fail("records are copied from their archives: name these, or their folder, with --archives", USAGE)
     return sources.RecordCopier(archives)

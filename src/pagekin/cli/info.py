@@ -20,8 +20,8 @@ def info(
         bool,
         typer.Option(
             "--drift",
-            help="Measure how far answers are from those after pagekin compact: makes the collection anew beside it, asks "
-            "both about a sample of pages, and stores nothing.",
+            help="Measure how much answers would change after pagekin compact: rebuilds the collection in a temporary "
+            "place, asks both about a sample of pages, and stores nothing.",
         ),
     ] = False,
     questions: Annotated[int, typer.Option(min=1, help="Pages that --drift asks about.")] = 100,
@@ -29,7 +29,7 @@ def info(
     memory: options.Memory = None,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes; what waits in a delta."""
+    """Show what a collection holds. Pages, words, anchors, links, hosts; skipped records; sizes; the state of a delta."""
     kin = store.open_kin(collection)
     folders = hypertext.open_shards(kin) or [kin, *filter(None, [hypertext.open_delta(kin)])]
     facts, parts = kin.facts, routers.parts_on_disk(*folders)
@@ -73,7 +73,7 @@ def _keeping_as_dict(kept: "hypertext.Keeping") -> dict[str, Any]:
 
 
 def _age(moment: str) -> str:
-    """Return how long ago a moment was, for people."""
+    """Return the age of a moment as text."""
     try:
         since = datetime.now(UTC) - datetime.fromisoformat(moment)
     except ValueError:

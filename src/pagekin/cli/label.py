@@ -24,7 +24,10 @@ def label(
         typer.Option("--format", metavar="FORM", help="summary (for people), json, or sexpr (as in the 1996 paper)."),
     ] = "summary",
     part: Annotated[
-        str, typer.Option(metavar="|".join(PARTS), help="Only what one abstraction function needs; json or sexpr.")
+        str,
+        typer.Option(
+            metavar="|".join(PARTS), help="Only the part that one abstraction function needs; for json or sexpr."
+        ),
     ] = "",
     max_terms: Annotated[
         int | None,
@@ -41,7 +44,10 @@ def label(
     ] = None,
     add: Annotated[
         list[str] | None,
-        typer.Option(metavar="[ATTRIBUTE:]WORD", help="A term that leads here although no page holds it; repeatable."),
+        typer.Option(
+            metavar="[ATTRIBUTE:]WORD",
+            help="Add a term that no page holds, so that routers find the collection by it; repeatable.",
+        ),
     ] = None,
     broader: Annotated[
         int,
@@ -106,7 +112,7 @@ def summary(target: options.Target, as_json: options.AsJson = False) -> None:
 def _make_label(
     corpus: "hypertext.Corpus", budgets: tuple[int | None, ...], add: list[str], broader: int, save: bool
 ) -> "labels.ContentLabel":
-    """Return the label that was asked for: the published one, or one made for this."""
+    """Return the published label, or a label made for the given options."""
     published = labels.read_label(corpus.kin)
     if published is not None and not (add or broader or save) and all(budget is None for budget in budgets):
         return published

@@ -1,4 +1,4 @@
-"""`pagekin mcp`: questions of language models about a collection, by the Model Context Protocol."""
+"""`pagekin mcp`: answer language models over the Model Context Protocol."""
 
 import threading
 from importlib.util import find_spec
@@ -9,6 +9,7 @@ from pagekin import __version__, hypertext
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail
 from pagekin.errors import PagekinError
+from pagekin.wording import plural
 
 if TYPE_CHECKING:
     from mcp.server import MCPServer
@@ -35,7 +36,8 @@ def make_server(collection: str) -> "MCPServer[Any]":
     corpus = hypertext.Corpus.open(collection)
     index = pagekin.open(collection)
     turn = threading.Lock()  # tools run in threads, and a collection is asked by one at a time
-    about = f"Search and related pages of {corpus.kin.path.name}: {len(corpus):,} pages. Name pages by their addresses as found."
+    held = plural(len(corpus), "page")
+    about = f"Search and related pages of {corpus.kin.path.name}: {held}. Name pages by their addresses as found."
     server: MCPServer[Any] = MCPServer("pagekin", version=__version__, instructions=about, log_level="WARNING")
 
     def ask(question: Any, *arguments: Any, **keywords: Any) -> Any:

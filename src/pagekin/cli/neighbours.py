@@ -10,6 +10,7 @@ import typer
 from pagekin import hypertext, similarity
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, human_bytes, progress_bar, say, use_file
+from pagekin.wording import plural
 
 _PARQUET_ROWS = 200_000
 
@@ -21,7 +22,7 @@ def neighbours(
     k: options.RelatedCount = 10,
     min_similarity: options.MinSimilarity = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Also for addresses that are known only from links.")
+        bool, typer.Option("--all", help="Include addresses that are known only from links.")
     ] = False,
     unfold: Annotated[bool, typer.Option("--unfold", help="Write near-duplicates as separate results.")] = False,
     workers: options.CoreThreads = 0,
@@ -62,7 +63,9 @@ def neighbours(
         finally:
             fresh.unlink(missing_ok=True)
     if not quiet:
-        say(f"{out}: {pairs:,} related pages of {len(documents):,} pages, {human_bytes(out.stat().st_size)}")
+        say(
+            f"{out}: {plural(pairs, 'related page')} of {plural(len(documents), 'page')}, {human_bytes(out.stat().st_size)}"
+        )
         alpha = index.strategy.signature.alpha if min_similarity is None else min_similarity
         if alone and alpha:
             pages = f"{alone:,} page{'s have' if alone > 1 else ' has'}"
@@ -70,13 +73,15 @@ def neighbours(
 
 
 def open_undamaged(collection: str) -> "similarity.RelatedIndex":
-    """Open an index for compiled code, which does not look where it reads: a damaged one would end it without a word."""
+    """Open an index after checking it: compiled code does not check bounds, so a damaged index would crash it."""
     index = similarity.RelatedIndex.open(collection)
     for corpus in index.corpora:
         if damage := next(similarity.check_index(corpus.kin), None):
             whole = len(index.corpora) == 1  # shards are not indexed again by themselves
             advice = (
-                f"Index it again: pagekin index {collection}" if whole else f"See all of it: pagekin check {collection}"
+                f"Index it again: pagekin index {collection}"
+                if whole
+                else f"For all damage: pagekin check {collection}"
             )
             fail(f"{corpus.kin.path} is damaged: {damage.where} {damage.what}. {advice}")
     return index

@@ -1,4 +1,4 @@
-"""`pagekin network`: sites that join a hierarchy of routers."""
+"""`pagekin network`: sites below a hierarchy of routers."""
 
 import sys
 from contextlib import suppress
@@ -24,6 +24,7 @@ from pagekin.cli.app import (
 )
 from pagekin.cli.cluster import clusters_of_options
 from pagekin.cli.read import parse_base_urls, round_times
+from pagekin.wording import plural
 
 network = typer.Typer(help="Sites below routers, searched as one.", no_args_is_help=True, add_completion=False)
 app.add_typer(network, name="network")
@@ -53,7 +54,7 @@ def init(
         list[str] | None,
         typer.Option(
             metavar="dns|directory|clusters",
-            help="How routers group sites: by domain names (the default), by a directory, by their contents; repeatable.",
+            help="How routers group sites: by domain name (the default), by a directory, or by content; repeatable.",
         ),
     ] = None,
     directory: Annotated[
@@ -70,7 +71,7 @@ def init(
     ] = None,
     clusters_preset: options.ClustersPreset = "",
     cluster_settings: options.ClusterSetting = None,
-    host: Annotated[str, typer.Option(help="Where all nodes will answer.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="The host name or address at which all nodes answer.")] = "127.0.0.1",
     port: Annotated[
         int, typer.Option(min=1, max=65535, help="The port of all nodes; with --port-each the first one.")
     ] = 8700,
@@ -120,7 +121,7 @@ def init(
 
 
 def _summary(report: Any) -> dict[str, Any]:
-    """Return what was made, for programs."""
+    """Return the summary of a new network, for programs."""
     net = report.network
     return {
         "network": str(net.file),
@@ -161,7 +162,8 @@ def show(
         return
     leaves = [node for node in net.nodes if node.leaf]
     here = sum(pages[leaf.name] or 0 for leaf in leaves)
-    say(f"{net.name}: {len(leaves):,} sites, {len(net.nodes) - len(leaves):,} routers, {here:,} pages here")
+    between = plural(len(net.nodes) - len(leaves), "router")
+    say(f"{net.name}: {plural(len(leaves), 'site')}, {between}, {plural(here, 'page')} here")
     for root in net.roots():
         say(f"\n{root.hierarchy}")
         _print_tree(net, root, pages, sites)
@@ -183,14 +185,14 @@ def pages_below(net: "routers.Network") -> dict[str, int | None]:
 
 
 def _print_tree(net: "routers.Network", root: Any, pages: dict[str, int | None], sites: bool) -> None:
-    """Print the tree below a root. A node with several parents stands below each."""
+    """Print the tree below a root; a node with several parents appears below each."""
     waiting = [(root, 0)]
     while waiting:
         node, depth = waiting.pop()
         count = pages[node.name]
-        about = "pages not known" if count is None else f"{count:,} pages"
+        about = "pages not known" if count is None else plural(count, "page")
         if not node.leaf:
-            about = f"level {net.level_of(node.name)}, {len(net.leaves_below(node.name)):,} sites, {about}"
+            about = f"level {net.level_of(node.name)}, {plural(len(net.leaves_below(node.name)), 'site')}, {about}"
         elsewhere = "" if node.here else ", runs elsewhere"
         say(f"{'  ' * depth}{node.name}  ({about}{elsewhere})  {node.url}")
         children = [child for child in net.children_of(node.name) if sites or not child.leaf]
@@ -202,12 +204,14 @@ def up(
     path: NetworkFile,
     processes: Annotated[
         int,
-        typer.Option("--workers", min=0, help="Processes; 0 means one per core. Nodes that share a port run in one."),
+        typer.Option(
+            "--workers", min=0, help="Processes; 0 means one per core. Nodes that share a port share a process."
+        ),
     ] = 1,
     only: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="Run only these nodes; repeatable. Others run elsewhere.")
     ] = None,
-    on: Annotated[str, typer.Option(metavar="HOST", help="Run the nodes whose address names this host.")] = "",
+    on: Annotated[str, typer.Option(metavar="HOST", help="Run only the nodes whose address has this host.")] = "",
     refresh: Annotated[float, typer.Option(min=0.5, help="Seconds between two requests for fresh labels.")] = 60.0,
     port: OtherPort = None,
     replay: options.Replay = "",
@@ -229,7 +233,7 @@ def _load_at_port(path: Path, port: int | None) -> "routers.Network":
 
 
 def _tell(line: str) -> None:
-    """Print a line at once: who reads it through a pipe is waiting."""
+    """Print a line and flush it, since a reader of a pipe may be waiting for it."""
     say(line)
     sys.stdout.flush()
 

@@ -1,4 +1,4 @@
-"""What `pagekin network init` does: leaves of web archives, and the file that names the routers above them."""
+"""The work of `pagekin network init`: build leaves from web archives, and write the file with the routers above them."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,14 +16,14 @@ BY = ("dns", "directory", "clusters")
 
 
 class WrongPlanError(routers.NetworkError):
-    """Options that do not go together; the message says which."""
+    """Options that contradict each other; the message says which."""
 
     fault = "usage"
 
 
 @dataclass(frozen=True)
 class NetworkPlan:
-    """What `init_network` is to make, and how."""
+    """The options of `init_network`."""
 
     by: tuple[str, ...] = ("dns",)
     """dns, directory, clusters: a hierarchy for each."""
@@ -85,8 +85,8 @@ def init_network(
     file = out / routers.NETWORK_FILE
     if file.exists() and not plan.replace:
         raise routers.NetworkError(
-            f"{file} exists already. Name another folder, or give --replace: leaves that fit are kept, the file is "
-            "written anew."
+            f"{file} exists already. Name another folder, or give --replace: unchanged leaves are kept, and the file is "
+            "overwritten."
         )
     units = plan_units(sources, dict(plan.base_urls), plan.base_url)
     try:
@@ -125,7 +125,7 @@ def _make_network(builder: LeafBuilder, out: Path, plan: NetworkPlan) -> Network
 
 
 def _group_leaves(census: Census, plan: NetworkPlan) -> list[routers.SiteGroup]:
-    """Group hosts into leaves; NetworkError if no network can be made of them."""
+    """Group hosts into leaves; raise a NetworkError if they make no network."""
     groups = routers.group_hosts(census.hosts, plan.min_pages)
     if not groups:
         skipped = ", ".join(f"{count:,} {reason}" for reason, count in Counter(census.skipped).most_common())

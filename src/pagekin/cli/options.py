@@ -17,14 +17,14 @@ WISHES = ("both", "kin", "see-also")
 
 
 def refuse_nan(value: float | None) -> float | None:
-    """Refuse nan, which no range of an option keeps out; the callback of such options."""
+    """Refuse nan, which no range of an option excludes (a callback of number options)."""
     if value is not None and math.isnan(value):
         raise typer.BadParameter("nan is not a number")
     return value
 
 
 def parse_memory(text: str) -> "store.MemoryBudget":
-    """Return the memory that a size as people write it allows."""
+    """Return the memory limit for a size such as 800M or 1G."""
     try:
         return store.MemoryBudget(store.parse_size(text))
     except ValueError as error:
@@ -32,7 +32,7 @@ def parse_memory(text: str) -> "store.MemoryBudget":
 
 
 def parse_target(text: str) -> Path | str:
-    """Return where a collection is to be: the path of a folder, or an address in an object store as it is."""
+    """Return where to write a collection: the path of a folder, or an address in an object store."""
     return text if store.is_remote(text) else Path(text)
 
 
@@ -119,7 +119,7 @@ MaxPerHost = Annotated[
     ),
 ]
 Replace = Annotated[
-    bool, typer.Option("--replace", help="Overwrite a collection of other sources; without this, it is refused.")
+    bool, typer.Option("--replace", help="Overwrite an existing collection even if it was built from other sources.")
 ]
 
 OptOuts = Annotated[
@@ -131,7 +131,9 @@ OptOuts = Annotated[
 ]
 Updatable = Annotated[
     bool | None,
-    typer.Option(help="Keep what was read, for pagekin update. [default: as before; for a new collection, no]"),
+    typer.Option(
+        help="Keep what was read, so that pagekin update works. [default: as in the existing collection; no for a new one]"
+    ),
 ]
 
 # -- of what indexes and clusters ---------------------------------------------------------------------------------------
@@ -171,7 +173,7 @@ KeptNames = Annotated[
     typer.Option(
         "--names",
         metavar="FILE",
-        help="Names for topics, kept or your own: a file from `pagekin clusters --save-names`.",
+        help="A file with names for topics, from `pagekin clusters --save-names`; you may edit it.",
     ),
 ]
 
@@ -200,8 +202,8 @@ Replay = Annotated[
     str,
     typer.Option(
         "--replay", metavar="PATTERN",
-        help="Where a web archive shows captures, e.g. https://archive.example/web/{timestamp}/{url}: pages link there "
-        "instead of the live web.",
+        help="Link pages to their captures in a web archive instead of the live web, e.g. "
+        "https://archive.example/web/{timestamp}/{url}.",
     ),
 ]  # fmt: skip
 
@@ -231,14 +233,21 @@ DirectoryName = Annotated[
     ),
 ]
 Depth = Annotated[int, typer.Option(min=2, max=10, help="Levels of the tree; deeper ones are collapsed.")]
-Mode = Annotated[str, typer.Option(metavar="lenient|strict", help="Pages listed above that depth: pad, or leave out.")]
-Classes = Annotated[str, typer.Option(metavar="primary|all", help="Pages in several classes: the deepest, or all.")]
+Mode = Annotated[
+    str,
+    typer.Option(
+        metavar="lenient|strict", help="Pages listed above that depth: pad them (lenient), or leave them out (strict)."
+    ),
+]
+Classes = Annotated[
+    str, typer.Option(metavar="primary|all", help="Pages in several classes: use the deepest class (primary), or all.")
+]
 Loose = Annotated[bool, typer.Option("--loose", help="Match addresses even if scheme, final slash or case differ.")]
 OwnPages = Annotated[
     list[str] | None,
     typer.Option(
         "--directory-pages", metavar="PREFIX",
-        help="The directory's own pages, by the beginning of their URLs: their links do not count, and they are not judged.",
+        help="The beginning of the URLs of the directory's own pages: their links do not count, and they are not judged.",
     ),
 ]  # fmt: skip
 Strategies = Annotated[str, typer.Option(metavar="FILE", help="TOML with a table [NAME] per strategy.")]

@@ -1,7 +1,6 @@
-"""`pagekin page`: what was understood of one page."""
+"""`pagekin page`: show what was read from a page."""
 
 from collections import Counter
-from datetime import UTC, datetime
 from typing import Annotated, Any
 
 import typer
@@ -9,6 +8,7 @@ import typer
 import pagekin
 from pagekin.cli import options
 from pagekin.cli.app import app, fill_template, print_json, say
+from pagekin.collection import name_times
 
 _SHOWN = 12
 _MOST_INLINKS = 10_000
@@ -32,11 +32,7 @@ def page(
 
 def print_page(about: dict[str, Any]) -> None:
     """Print a page for people."""
-    date = _day(about.get("date", 0))
-    dates = [_day(one) or "unknown date" for one in about.get("capture_dates", ())]
+    date = name_times([about["date"]])[0] if about.get("date") else ""
+    dates = name_times(about.get("capture_dates", ()))
     kinds = sorted(Counter(region["kind"] for region in about.get("regions", ())).items())
     say(fill_template("page", about=about, date=date, dates=dates, kinds=kinds, most=_SHOWN))
-
-
-def _day(date: int) -> str:
-    return datetime.fromtimestamp(date, UTC).strftime("%Y-%m-%d") if date else ""

@@ -1,4 +1,4 @@
-"""`pagekin plan`: what a build will cost, before it begins."""
+"""`pagekin plan`: estimate the cost of a build."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -43,13 +43,13 @@ def plan(
 ) -> None:
     """Estimate the time, memory and disk space of a build.
 
-    Two samples of the sources are built in the temporary folder, and the cost of the whole is estimated from what they take:
-    of a build here, or of one on a Spark cluster. Sources of a few MB are built whole. Without sources, --engine spark and
-    --pages go by figures that were measured once.
+    Sources of up to about 24 MB are built once in the temporary folder, so their plan costs as much as their build. Of larger
+    ones two samples are built, and the cost of the whole is estimated from what these take: of a build here, or of one on a
+    Spark cluster. Without sources, --engine spark and --pages go by figures that were measured once.
     """
     check_choice("--engine", engine, options.ENGINES)
     if not sources and not (engine == "spark" and pages):
-        fail("name the sources (only --engine spark with --pages NUMBER needs none)", USAGE)
+        fail("name the sources (you may omit them only with --engine spark and --pages NUMBER)", USAGE)
     wanted = clusters.ClusterSettings() if with_clusters else None
     if sources:
         recipe = engines.BuildRecipe(bags.choose_strategy(preset, "", []), wanted, text)

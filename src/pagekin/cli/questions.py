@@ -1,4 +1,4 @@
-"""How answers of several kinds of questions are printed."""
+"""Print the answers to several kinds of questions."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ def print_answer(answer: "collection.Answer", as_json: bool, page: int = 1, limi
 
 
 def _counts(answer: "collection.Answer", first: int) -> str:
-    """Return how many documents match, and which of them follow."""
+    """Return a line that says how many documents match, and which of them are shown."""
     total = f"{answer.total:,} found"
     many = len(answer.results)
     if first:
@@ -46,7 +46,7 @@ def _describe_asked(answer: "collection.Answer") -> str:
     leaves = len({node.mark or node.path for node in answer.asked if node.leaf})
     failed = sum(node.failed for node in answer.asked)
     routers = sum(not node.leaf and not node.failed for node in answer.asked)
-    text = f"; {leaves:,} sites asked through {routers:,} routers, {len(answer.skipped):,} passed over"
+    text = f"; {leaves:,} sites asked through {routers:,} routers, {len(answer.skipped):,} skipped"
     return text + (f", {failed:,} gave no answer" if failed else "")
 
 
@@ -74,7 +74,7 @@ def _mark_matches(text: str, marks: Sequence[tuple[int, int]]) -> str:
 
 
 def print_missing(reasons: Sequence[str]) -> None:
-    """Print why something may be missing: some of many reasons, one of each kind first."""
+    """Print why results may be missing: if there are many reasons, one of each kind first."""
     if not reasons:
         return
     kinds: dict[str, str] = {}

@@ -60,7 +60,7 @@ def make_plan(
     workers: int, limit: list[str] | None, exclude: list[str] | None = None, replace: bool = False,
     memory: "store.MemoryBudget | None" = None, content: list[str] | None = None,
 ) -> "hypertext.ReadPlan":  # fmt: skip
-    """Make the plan that options describe, or end with what is wrong with them."""
+    """Make the plan that the options describe, or end with a message if they are invalid."""
     check_choice("--parser", parser, hypertext.PARSERS)
     with check_option("--set-limit"):
         limits = sources.parse_limits(sources.Limits, limit or [])
@@ -77,26 +77,26 @@ def make_plan(
 
 
 def obey_pages(plan: "hypertext.ReadPlan", obey: list[str] | None, max_per_host: int) -> None:
-    """Add to a plan what --obey and --max-per-host leave out."""
+    """Set the options --obey and --max-per-host of a plan."""
     for way in obey or ():
         check_choice("--obey", way, hypertext.OBEYED)
     plan.obey, plan.max_per_host = tuple(sorted(set(obey or ()))), max_per_host
 
 
 def opt_outs_of_file(file: Path | None) -> "hypertext.OptOuts":
-    """Return the addresses and hosts of a file, none without one, or end with what is wrong with it."""
+    """Return the addresses and hosts listed in a file; none without a file. End with a message if it is invalid."""
     with check_option():
         return hypertext.OptOuts.load(file) if file else hypertext.NO_OPT_OUTS
 
 
 def note_of(quiet: bool) -> "hypertext.Note":
-    """Return the function that tells people what a reading notes."""
+    """Return the function that prints the notes of a read."""
     return (lambda _text: None) if quiet else (lambda text: say(f"pagekin: {text}", err=True))
 
 
 @contextmanager
 def keep_what_was_read(out: Path) -> Iterator[None]:
-    """Say, after Ctrl-C, that the same command goes on, if something to go on from was kept."""
+    """After Ctrl-C, say that the same command continues, if there is something to continue from."""
     try:
         yield
     except KeyboardInterrupt:

@@ -28,7 +28,7 @@ def related(
         str,
         typer.Option(
             metavar="FILE|-",
-            help="Ask a collection about a page that need not be in it: an HTML file, or - for standard input.",
+            help="Ask a collection about any page, given as an HTML file; - is standard input.",
         ),
     ] = "",
     address: Annotated[

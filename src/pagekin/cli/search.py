@@ -23,7 +23,7 @@ From = Annotated[
     typer.Option(
         "--from",
         metavar="FILE",
-        help="The results so far: the --json output of such a command; - is standard input.",
+        help="The results so far: the --json output of search, select, expand or suggest; - is standard input.",
     ),
 ]
 

@@ -13,6 +13,7 @@ from pagekin import labels, routers, web
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, check_option, fail, say
 from pagekin.errors import PagekinError
+from pagekin.wording import plural
 
 
 @app.command()
@@ -33,12 +34,12 @@ def serve(
     ] = "",
     replay: options.Replay = "",
 ) -> None:
-    """Serve a collection as a web site. Browse, search, related pages; also a leaf router that a network can take in."""
+    """Serve a collection as a web site. It can also be a leaf of a network."""
     serve_collection(collection, host, port, name or collection.stem, processes, public_url=public_url, replay=replay)
 
 
 def _tell(address: str, pages: int) -> None:
-    say(f"{pages:,} pages at {address}   (Ctrl-C ends it)")
+    say(f"{plural(pages, 'page')} at {address}   (Ctrl-C ends it)")
     say(f"Ask it:       pagekin search {address} WORDS")
     say(f"Its services: {address}schema/openapi.json")
 
@@ -71,7 +72,7 @@ def serve_collection(
 
 
 def _warm(leaf: "routers.LeafService") -> None:
-    """Open what the first visitor would have to wait for; where that fails the collection may be damaged."""
+    """Open everything that the first visitor would have to wait for; a failure may mean a damaged collection."""
     try:
         web.warm_pages(leaf)
     except PagekinError:

@@ -1,4 +1,4 @@
-"""`pagekin site`: related pages and search for a documentation site, written into its folder, or for one at an address."""
+"""`pagekin site`: add related pages and search to a documentation site, in its folder or at an address."""
 
 from pathlib import Path
 from typing import Annotated
@@ -21,7 +21,7 @@ def site(
         str,
         typer.Argument(
             metavar="FOLDER|URL",
-            help="The site as its generator wrote it: public/. Or its address, if you have no folder.",
+            help="The folder that the site generator wrote, e.g. public/; or the site's address, if you have no folder.",
         ),
     ],
     base_url: Annotated[
@@ -30,7 +30,10 @@ def site(
     content: options.Content = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="GLOB", help="Do not change pages with such paths: 'drafts/*', 'genindex*'; repeatable."),
+        typer.Option(
+            metavar="GLOB",
+            help="Neither read nor change pages with these paths, e.g. 'drafts/*', 'genindex*'; repeatable.",
+        ),
     ] = None,
     count: Annotated[
         int | None, typer.Option("-k", "--limit", min=0, max=100, help="Related pages per page (default 5).")
@@ -69,7 +72,9 @@ def site(
             metavar="RANGE", help="For a URL: allow addresses that are not public: loopback, private ...; repeatable."
         ),
     ] = None,
-    undo: Annotated[bool, typer.Option("--undo", help="Remove everything that was written, to the last byte.")] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Remove everything that Pagekin wrote, and restore every page.")
+    ] = False,
     workers: options.Workers = 0,
     as_json: options.SummaryAsJson = False,
     quiet: options.Quiet = False,
@@ -80,7 +85,7 @@ def site(
     It works on any web server, also below a path. Run it after each build of the site.
 
     With a URL, a robot visits the site politely, and everything is written into a new folder, with a script that shows the
-    lists: copy the folder to the site, and add a line to its pages.
+    lists: copy the folder to the site, and add the three lines that the command prints to its pages.
     """
     is_address = target.lower().startswith(("http://", "https://"))
     file = settings or Path(sites.SETTINGS_FILE)
@@ -125,13 +130,16 @@ def site(
 
 
 def _undo(plan: "sites.SitePlan", as_json: bool, quiet: bool) -> None:
-    changed = sites.undo_site(plan)
+    undone = sites.undo_site(plan)
     if as_json:
-        print_json({"folder": str(plan.folder), "changed": changed})
+        print_json({"folder": str(plan.folder), "changed": undone.pages, "files": undone.files})
     elif not quiet:
-        kept = plan.collection if plan.collection and plan.collection.exists() else None
-        rest = f"; {kept} is kept" if kept else "; nothing of Pagekin is left"
-        say(f"{plan.folder}: {changed:,} {'page is' if changed == 1 else 'pages are'} as before{rest}")
+        kept = f"; {plan.collection} is kept" if plan.collection and plan.collection.exists() else ""
+        if not any(undone):
+            say(f"{plan.folder}: nothing to undo, Pagekin has written nothing here{kept}")
+            return
+        rest = kept or "; nothing that Pagekin wrote is left"
+        say(f"{plan.folder}: {undone.pages:,} {'page is' if undone.pages == 1 else 'pages are'} as before{rest}")
 
 
 def _publish_folder(plan: "sites.SitePlan", as_json: bool, quiet: bool) -> None:
@@ -145,6 +153,7 @@ def _publish_folder(plan: "sites.SitePlan", as_json: bool, quiet: bool) -> None:
                 "base_url": survey.base_url if survey.address_from else "", "address_from": survey.address_from,
                 "content": survey.content, "pages": report.pages, "marked": report.marked, "links": report.links,
                 "files": report.files, "bytes": report.bytes, "skipped": report.skipped, "left_alone": report.left_alone,
+                "changed": report.changed,
             }
         )  # fmt: skip
     elif not quiet:
@@ -152,7 +161,7 @@ def _publish_folder(plan: "sites.SitePlan", as_json: bool, quiet: bool) -> None:
 
 
 def _publish_address(visit: "sources.CrawlPlan", plan: "sites.ArchivePlan", as_json: bool, quiet: bool) -> None:
-    """Visit a site, or go on with that, and write what can be put on it."""
+    """Crawl a site, or resume the crawl, and write the files to publish on it."""
     sites.check_out(plan)
     with progress_bar(quiet or as_json) as tell:
         crawled = sources.crawl(visit, tell)

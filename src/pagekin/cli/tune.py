@@ -52,14 +52,14 @@ def tune(
     ] = False,
     save: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.toml", help="Write the strategy to use; for pagekin index --strategy."),
+        typer.Option(metavar="FILE.toml", help="Write the chosen strategy to a file, for pagekin index --strategy."),
     ] = None,
     budget: Annotated[
         Any, typer.Option(metavar="TIME", parser=parse_seconds, help="How long to search and judge: 60s, 5m, 1h.")
     ] = "60s",
     tries: Annotated[
         int,
-        typer.Option(min=0, help="With --bags: judge so many strategies instead; the result is the same everywhere."),
+        typer.Option(min=0, help="With --bags: try this many strategies, whatever the time; makes the result reproducible."),
     ] = 0,
     depth: options.Depth = 3,
     mode: options.Mode = "lenient",
@@ -125,7 +125,7 @@ def fit_signals(
 def save_strategy(
     file: Path, done: "evaluation.Tuning | evaluation.SignalTuning", collection: str | Path, directory: str
 ) -> None:
-    """Write the strategy to use to a file, with what it was judged by."""
+    """Write the chosen strategy to a file, with a note on how it was judged."""
     by = Path(directory).name or (done.judged_by if isinstance(done, evaluation.SignalTuning) else "")
     judged_by = f"{Path(collection).name} and {by}"
     with use_file(file):

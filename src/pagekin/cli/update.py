@@ -1,4 +1,4 @@
-"""`pagekin update` and `pagekin compact`: a collection that takes new pages and lets others go."""
+"""`pagekin update` and `pagekin compact`: add pages to a collection and remove others."""
 
 import re
 import time
@@ -129,7 +129,7 @@ def compact(
     if as_json:
         print_json({"pages": report.facts["pages"], "seconds": _seconds(report)})
     elif not quiet:
-        say(f"{collection}: {report.facts['pages']:,} pages, as a build of all its sources would make them")
+        say(f"{collection}: {report.facts['pages']:,} pages, the same as after a build of all its sources")
 
 
 def _seconds(report: "engines.BuildReport | None") -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""The verbs by what one does with them, the modules that have them, and the names that options had before."""
+"""The groups of verbs, the modules that define them, and earlier names of options."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,10 +6,10 @@ from typing import Any
 from typer.core import TyperGroup
 
 GROUPS = {
-    "Start here": "demo build search related serve",
+    "Start here": "demo build search related serve site",
     "Look further": "clusters page info suggest refine select expand duplicates bag label summary",
     "Make and keep collections": "update compact fetch crawl plan read index cluster check compile",
-    "Use answers elsewhere": "site mcp neighbours export",
+    "Use answers elsewhere": "mcp neighbours export",
     "Many sites as one": "network",
     "The laboratory": "evaluate tune explain-gamma",
 }
@@ -51,7 +51,7 @@ class GroupedVerbs(TyperGroup):
     """The verbs in groups, which still take the options of earlier versions."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """Return the loaded verbs in the order of the table: some modules load others, so the order of loading does not tell."""
+        """Return the loaded verbs in the order of the table, since modules load each other in any order."""
         return [name for name in VERBS if name in self.commands]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -64,7 +64,7 @@ class GroupedVerbs(TyperGroup):
                 formatter.write_dl(rows)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """Find the verb, and give options that have an earlier name the present one."""
+        """Find the verb, and rename options that have an earlier name."""
         name, command, rest = super().resolve_command(ctx, args)
         return name, command, rename_options(name or "", rest)
 

@@ -1,4 +1,4 @@
-"""Content-link similarities, clusters and hierarchies (hypursuit-1996), and a default that serves people better.
+"""Content-link similarities, clusters and hierarchies (hypursuit-1996), and a default method that agrees better with people.
 
 `make_trees` puts a collection's pages into clusters, `Tree` is one hierarchy of them, `read_trees` reads those of a collection;
 `count_terms`, `link_similarity` and `complete_link` are the paper's method, `cluster_pages` the default. `Directory` is a

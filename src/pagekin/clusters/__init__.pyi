@@ -15,7 +15,7 @@ from .directory import (
     read_listings,
 )
 from .documents import DOCUMENTS_TREE, document_of, document_tree, find_documents, fold_documents
-from .following import FollowedTrees, describe_sample, follow_trees, join_clusters, join_shard
+from .following import FollowedTrees, describe_sample, follow_trees, join_clusters, join_shard, match_some
 from .furniture import is_count, is_furniture
 from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, join_trees, put_trees, read_trees
 from .kept_names import NO_NAMES, KeptNames, write_names
@@ -41,6 +41,7 @@ from .terms import (
     weigh_terms,
 )
 from .thesaurus import THESAURUS_ARRAYS, Cooccurrences, PageThesaurus, PageTopics, Suggestions, numbers_of
+from .topics_over_delta import topics_over_delta
 
 __all__ = [
     "DIRECTORY_CHOICES",
@@ -93,6 +94,7 @@ __all__ = [
     "link_similarity",
     "load_directory",
     "make_trees",
+    "match_some",
     "measure_agreement",
     "numbers_of",
     "page_graph",
@@ -104,6 +106,7 @@ __all__ = [
     "term_similarity",
     "term_vectors",
     "term_words",
+    "topics_over_delta",
     "weigh_terms",
     "write_names",
 ]

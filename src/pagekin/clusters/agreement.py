@@ -1,4 +1,4 @@
-"""How well two ways to put the same pages into groups agree: clusters with a classification, or with other clusters."""
+"""Measure how well two groupings of the same pages agree, such as clusters and a classification."""
 
 from dataclasses import dataclass
 

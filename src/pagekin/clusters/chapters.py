@@ -61,7 +61,7 @@ class Chapters:
         self._sizes = Counter(part for page in self._place for part in self._parts(page))
 
     def _parts(self, page: int) -> Iterable[Place]:
-        """Return the chapters and sections in which a page stands, and the page's own."""
+        """Return the chapters and sections that contain a page, including its own."""
         place = self._place.get(page, ())
         return (place[:length] for length in range(2, len(place) + 1))
 
@@ -70,7 +70,7 @@ class Chapters:
         return self._titles.text(page)[self._behind[page] if page in self._place else 0 :]
 
     def head(self, pages: Sequence[int]) -> int:
-        """Return the page that begins the smallest chapter or section in which most of a topic's pages stand; -1 for none."""
+        """Return the first page of the smallest chapter or section that contains most of a topic's pages; -1 for none."""
         counts = Counter(part for page in pages for part in self._parts(page))
         least = max(_FEWEST, _MOST * len(pages))
         likely = [

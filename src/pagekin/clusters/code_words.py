@@ -1,4 +1,4 @@
-"""Words that pages hold nearly only in code: def, self, args. They are no subject, so they refine no question."""
+"""Find words that occur almost only in code (def, self, args); they are not subjects, so they are not suggested."""
 
 import re
 from typing import TYPE_CHECKING
@@ -30,14 +30,17 @@ _LOOKED_AT = 5000
 """Pages that are looked at, about."""
 
 
-def stand_in_code(corpus: Corpus, words: "Vocabulary") -> npt.NDArray[np.bool_]:
-    """Return which words of a vocabulary pages hold nearly only in code, and not in titles.
+def stand_in_code(
+    corpus: Corpus, words: "Vocabulary", pages: npt.NDArray[np.int64] | None = None
+) -> npt.NDArray[np.bool_]:
+    """Mark the words of a vocabulary that occur almost only in code, and hardly in titles, on all pages or some.
 
     Cost: a pass over the text of some thousand pages.
     """
     columns = len(words.shown)
     places, in_code, held, titled = np.zeros((4, columns), np.int64)
-    for page in pages_to_name(corpus, _LOOKED_AT).tolist():
+    looked_at = pages_to_name(corpus, _LOOKED_AT)
+    for page in (looked_at if pages is None else np.intersect1d(looked_at, pages)).tolist():
         stems = np.asarray(words.stem_of[corpus.words(page)], np.int64)
         inside = _is_code_at(*corpus.text_bytes(page))[: len(stems)]
         telling = stems >= 0
@@ -51,7 +54,7 @@ def stand_in_code(corpus: Corpus, words: "Vocabulary") -> npt.NDArray[np.bool_]:
 
 
 def _is_code_at(text: bytes, begins: Array) -> npt.NDArray[np.bool_]:
-    """Return for each word of a text, given the bytes with which they begin, whether several signs of code stand around it."""
+    """Mark the words of a text, given their first bytes, that have several signs of code around them."""
     signs = np.zeros(len(text) + 1, np.int64)
     signs[[sign.start() + 1 for sign in _SIGNS.finditer(text)]] = 1
     until = np.cumsum(signs)

@@ -15,7 +15,7 @@ _STEPS: dict[str, Any] = {"max": np.maximum, "mean": np.add, "product": np.multi
 
 
 def hybrid(matrices: Sequence[Similarity], combine: str = "max") -> Similarity:
-    """Return S^hybrid: the first of the matrices (pages, pages), overwritten with F of all of them."""
+    """Return S^hybrid: F of all matrices (pages, pages), written over the first of them."""
     whole = matrices[0]
     for other in matrices[1:]:
         _STEPS[combine](whole, other, out=whole)
@@ -38,7 +38,7 @@ class Dendrogram:
         return len(self.pairs)
 
     def labels(self, merges: int | None = None) -> npt.NDArray[np.int64]:
-        """Return the cluster of each page after so many merges, or all; clusters are numbered by their smallest pages."""
+        """Return the cluster of each page after this many merges (default: all), numbered by smallest page."""
         return connected_parts(self.pages, *self.pairs[:merges].T)
 
 

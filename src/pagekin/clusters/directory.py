@@ -58,7 +58,7 @@ def familial_distance(a: tuple[str, ...], b: tuple[str, ...]) -> int:
 
 
 def _shared_levels(a: tuple[str, ...], b: tuple[str, ...]) -> int:
-    """Return how many levels two paths have in common; those of the least and the greatest path are common to all between."""
+    """Return how many levels two paths share; all paths sorted between the two share these, too."""
     for level, (x, y) in enumerate(zip(a, b, strict=False)):
         if x != y:
             return level
@@ -129,6 +129,8 @@ def make_directory(
     offsets = np.cumsum([0, *(len(paths) for paths in chosen)])
     members = np.array([numbers[path] for paths in chosen for path in paths], dtype=np.int64)
     facts |= {"pages": len(urls), "classes": len(classes)}
+    if not_read := int(np.count_nonzero(~np.isin(urls, np.asarray(corpus.pages.url)))):
+        facts["known only from links"] = not_read
     return Directory(name, depth, mode, choice, classes, urls, offsets, members, facts)
 
 
@@ -187,7 +189,7 @@ def read_listings(file: Path) -> list[Listing]:
 
 
 def _is_heading(address: str, path: str) -> bool:
-    """Return whether the first row names the columns: a page's address has a slash or a dot, or its path has levels."""
+    """Return whether the first row is a header rather than an address and a path."""
     return "/" not in address and "." not in address and "/" not in path
 
 
@@ -195,7 +197,7 @@ def _is_heading(address: str, path: str) -> bool:
 
 
 def _base(corpus: Corpus) -> str | None:
-    """Return what addresses without a host are relative to: the top of the collection's host, if there is just one."""
+    """Return the base for addresses without a host: the root of the collection's host, if there is only one."""
     if len(corpus.hosts) != 1 or not len(corpus):
         return None
     return "/".join([*corpus.page_url(0).split("/")[:3], ""])
@@ -236,7 +238,7 @@ def _loose_form(url: str) -> str:
 
 
 def _other_spellings(corpus: Corpus, addresses: list[str]) -> Counter[str]:
-    """Count the addresses that would match if written otherwise, by the difference."""
+    """Count the addresses that would match in another spelling, by the kind of difference."""
     base = _base(corpus)
     differences = Counter[str]()
     for address in addresses:
@@ -276,7 +278,7 @@ def _url_paths(corpus: Corpus) -> list[Listing]:
 
 
 def _breadcrumbs(corpus: Corpus) -> list[Listing]:
-    """List each page, by its newest capture, under the links of its breadcrumbs, but for one to itself."""
+    """List each page (newest capture) under the links of its breadcrumbs, without the link to itself."""
     listings: list[Listing] = []
     for page in np.unique(np.asarray(corpus.pages.url), return_index=True)[1].tolist():
         stream = corpus.stream(page)

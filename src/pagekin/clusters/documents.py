@@ -1,4 +1,4 @@
-"""Composite documents: the pages over which an author spread one document (hypursuit-1996, Figure 1).
+"""Composite documents: several pages that are one document (hypursuit-1996, Figure 1).
 
 A document has a *cover*, a page that links to the others, which link back and lie in its folder or below. Mutual links are
 common, so there has to be more. Either the cover lists pages in an order in which each is linked with the next, and only
@@ -95,7 +95,7 @@ def document_tree(corpus: Corpus) -> Tree:
 
 
 def document_of(tree: Tree | None, pages: int) -> npt.NDArray[np.int64]:
-    """Return the cover of each page's document, (pages); a page alone, or any without a tree, is its own cover."""
+    """Return the cover of each page's document, (pages); a single page is its own cover, as is every page without a tree."""
     covers = np.arange(pages, dtype=np.int64)
     if tree is not None:
         for node in tree.children[0]:
@@ -105,7 +105,7 @@ def document_of(tree: Tree | None, pages: int) -> npt.NDArray[np.int64]:
 
 
 def fold_documents(covers: Array, pages: Iterable[int]) -> list[int]:
-    """Return pages that are alone and covers of documents, as `document_of` gives them, in the order of their first pages."""
+    """Return single pages and covers of documents, given `document_of`, in the order of their first pages."""
     return list(dict.fromkeys(covers[list(pages)].tolist()))
 
 
@@ -127,7 +127,7 @@ class _Search:
         self.known: list[int] = np.diff(self.graph.in_offsets).tolist()
 
     def _find_mutual(self) -> dict[int, set[int]]:
-        """Return the nodes near each node, in its folder, below it or beside it, that are linked with it both ways."""
+        """Return, for each node, the nodes in nearby folders that are linked with it in both directions."""
         above = [folder.rpartition("/")[0] for folder in self.folders]
         mutual: dict[int, set[int]] = {}
         for node, other in self._linked_both_ways():
@@ -149,7 +149,7 @@ class _Search:
             yield from zip((both // count).tolist(), (both % count).tolist(), strict=True)
 
     def _below(self, cover: int, node: int) -> bool:
-        """Return whether a node lies in the cover's folder or below."""
+        """Return whether a node is in the cover's folder or below it."""
         folder, above = self.folders[node], self.folders[cover]
         return folder.startswith(above) and (len(folder) == len(above) or folder[len(above)] == "/")
 
@@ -178,7 +178,7 @@ class _Search:
         return group if self._is_sound(cover, group) and self._has_a_name(cover, group) else set()
 
     def _is_sound(self, cover: int, group: set[int]) -> bool:
-        """Return whether a document may have so many pages, this cover, and these titles."""
+        """Return whether a document is plausible, by its size, cover and titles."""
         if not FEWEST_PAGES <= len(group) <= MOST_PAGES:
             return False
         return not self._has_another_cover(cover, group) and not self._is_reference(cover, group)
@@ -212,7 +212,7 @@ class _Search:
         return [node for node in dict.fromkeys(nodes) if node in self.mutual[cover] and self._below(cover, node)]
 
     def _runs(self, listed: Sequence[int]) -> Iterator[list[int]]:
-        """Yield the parts of a list in which each node is linked with the next both ways, and seldom with the next but one."""
+        """Yield the runs of a list in which each node is linked both ways with the next, and rarely with the one after it."""
         run: list[int] = []
         for node in [*listed, -1]:
             if run and node not in self.mutual.get(run[-1], ()):
@@ -222,7 +222,7 @@ class _Search:
             run.append(node)
 
     def _is_order(self, run: Sequence[int]) -> bool:
-        """Return whether nodes follow each other, rather than all being linked with all."""
+        """Return whether nodes form a sequence, rather than all being linked with all."""
         allowed = (len(run) - 3) // 2  # fewer than half of them
         for node, other in zip(run, run[2:], strict=False):
             allowed -= self._is_linked(node, other)
@@ -251,7 +251,7 @@ class _Search:
         return group
 
     def _start(self, cover: int, core: Sequence[int]) -> set[int]:
-        """Add to a cover and its core the pages near by to which nobody else links."""
+        """Add to a cover and its core the nearby pages that nothing else links to."""
         fixed = {cover, *core}
         group = edge = fixed
         # Section and figure link to each other, so neither can be judged without the other. What more pages than a document

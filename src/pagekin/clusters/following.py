@@ -1,4 +1,4 @@
-"""Clusters of a collection that changed a little: known pages keep their clusters, and new ones join the nearest.
+"""Carry clusters over to a slightly changed collection: known pages keep their clusters, new ones join the nearest.
 
 The clusters keep their names, their terms and their places among each other. When many pages have come, changed or gone since
 the clusters were made, they are to be made anew.
@@ -129,10 +129,11 @@ def _largest(tree: Tree) -> int:
 
 
 def match_some(base: Corpus, corpus: Corpus) -> npt.NDArray[np.int64]:
-    """Return for each page of a small corpus the page of a base at the same address, -1 if there is none."""
-    urls = (base.urls.find(corpus.urls[url]) for url in corpus.pages.url.tolist())
-    pages = ((base.pages_of(url) or [-1])[0] if url >= 0 else -1 for url in urls)
-    return np.fromiter(pages, np.int64, len(corpus))
+    """Return, for each page of a small corpus, the base's page at the same address, or -1."""
+    urls = base.urls.find_all(corpus.urls.select(np.asarray(corpus.pages.url)))
+    page_url = np.asarray(base.pages.url).astype(np.int64)
+    place = np.minimum(np.searchsorted(page_url, urls), max(len(page_url) - 1, 0))
+    return np.where(page_url[place] == urls, place, -1) if len(page_url) else np.full(len(urls), -1, np.int64)
 
 
 def _homes(tree: Tree, pages: int) -> npt.NDArray[np.int64]:
@@ -145,7 +146,7 @@ def _homes(tree: Tree, pages: int) -> npt.NDArray[np.int64]:
 def _join(
     corpus: Corpus, tree: Tree, homes: npt.NDArray[np.int64], workshop: BagWorkshop, sample: int, progress: Progress, threads: int
 ) -> npt.NDArray[np.int64]:  # fmt: skip
-    """Return the nodes of all pages, given those of the ones that stay and -1 for the others."""
+    """Return the nodes of all pages, given the nodes of the pages that stay, and -1 for others."""
     urls, first, place = np.unique(
         np.asarray(corpus.pages.url).astype(np.int64), return_index=True, return_inverse=True
     )
@@ -164,7 +165,7 @@ def _join(
 
 
 def _ancestors(tree: Tree) -> list[npt.NDArray[np.int64]]:
-    """Return for each level of a tree, from below the root to the deepest, where each node is on it: in which node, or itself."""
+    """Return, for each level of a tree below the root, the node on that level that contains each node, or is it."""
     paths = [tree.path(node) for node in range(len(tree))]
     deepest = max(map(len, paths))
     return [
@@ -173,20 +174,20 @@ def _ancestors(tree: Tree) -> list[npt.NDArray[np.int64]]:
 
 
 def _with_pages(tree: Tree, homes: Array, page_now: Array) -> Tree:
-    """Return a tree with the pages that `homes` gives to its nodes."""
+    """Return a tree with pages assigned to its nodes by `homes`."""
     order = np.argsort(homes, kind="stable")
     offsets = np.searchsorted(homes[order], np.arange(len(tree) + 1)).astype(np.int64)
     return _central_now(replace(tree, pages=order, offsets=offsets), tree.descriptions, page_now)
 
 
 def _with_same_pages(tree: Tree, page_now: Array) -> Tree:
-    """Return a tree with those of its pages that are still there."""
+    """Return a tree with only the pages that still exist."""
     there = tree.keep_pages(page_now >= 0)
     return _central_now(replace(there, pages=page_now[there.pages]), tree.descriptions, page_now)
 
 
 def _described_by(tree: Tree, before: Tree | None, page_now: Array) -> Tree:
-    """Return a tree of paths whose nodes are described as those of the same paths were."""
+    """Return a tree of paths with the descriptions of the nodes that had the same paths before."""
     known = dict(zip(name_paths(before), before.descriptions, strict=True)) if before else {}
     bare = [ClusterDescription(one.name, (), ()) for one in tree.descriptions]
     return _central_now(
@@ -195,7 +196,7 @@ def _described_by(tree: Tree, before: Tree | None, page_now: Array) -> Tree:
 
 
 def _central_now(tree: Tree, descriptions: Sequence[ClusterDescription], page_now: Array) -> Tree:
-    """Return a tree described as before, with central pages that are still there, or in their place its first ones."""
+    """Return a tree with its old descriptions; central pages that are gone are replaced by first pages."""
     described = []
     for node, one in enumerate(descriptions):
         central = tuple(int(page_now[page]) for page in one.central if page_now[page] >= 0)

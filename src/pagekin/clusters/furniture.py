@@ -22,5 +22,5 @@ def is_furniture(form: str) -> bool:
 
 
 def is_count(word: str) -> bool:
-    """Return whether a word counts or measures, or is a mere sign: *12th*, *11am*, *1990s*, *km²*, *δ*."""
+    """Return whether a word is an ordinal, a time, a unit or a single sign: *12th*, *11am*, *1990s*, *km²*, *δ*."""
     return bool(_COUNTS.fullmatch(word))

@@ -43,7 +43,7 @@ class Tree:
 
     @cached_property
     def children(self) -> list[list[int]]:
-        """Return the children of each node, rising."""
+        """Return the children of each node, ascending."""
         children: list[list[int]] = [[] for _ in range(len(self))]
         for node, parent in enumerate(self.parent.tolist()):
             if parent >= 0:
@@ -52,7 +52,7 @@ class Tree:
 
     @cached_property
     def _below(self) -> list[Array]:
-        """Return all pages of each node, with those of its descendants, rising."""
+        """Return all pages of each node, including those of its descendants, ascending."""
         below: list[list[Array]] = [[self.pages[self.offsets[n] : self.offsets[n + 1]]] for n in range(len(self))]
         made: list[Array] = [np.zeros(0, np.int64)] * len(self)
         for node in range(len(self) - 1, -1, -1):
@@ -64,7 +64,7 @@ class Tree:
         return made
 
     def pages_of(self, node: int) -> npt.NDArray[np.int64]:
-        """Return all pages of a node, rising."""
+        """Return all pages of a node, ascending."""
         return self._below[node]
 
     def keep_pages(self, kept: Array) -> "Tree":
@@ -92,7 +92,7 @@ class Tree:
         return [int(node) for node in np.searchsorted(self.offsets, places, side="right") - 1]
 
     def cut(self, first: int, last: int) -> "Tree":
-        """Return the tree with the pages `first` to `last` alone, numbered from `first` on; all nodes stay."""
+        """Return the tree with only the pages `first` to `last`, numbered from `first`; all nodes stay."""
         kept = (self.pages >= first) & (self.pages < last)
         offsets = np.append(0, np.cumsum(kept))[self.offsets]
         descriptions = [
@@ -103,7 +103,7 @@ class Tree:
 
     @classmethod
     def of_levels(cls, name: str, levels: Sequence[Array], facts: Mapping[str, Any], chosen: int = 0) -> "Tree":
-        """Make a tree of labels of all pages, the coarsest level first; each level divides the one before.
+        """Make a tree from labels of all pages, the coarsest level first; each level divides the previous one.
 
         Children stand in the order of their size, the largest first, then of their first page. A node that is not
         divided at a level has no child there. The fact `shown` names the nodes of the chosen level, which hold every page
@@ -132,7 +132,7 @@ class Tree:
 
     @classmethod
     def of_paths(cls, name: str, paths: Sequence[tuple[int, tuple[str, ...]]], facts: Mapping[str, Any]) -> "Tree":
-        """Make a tree of (page, path) pairs: every beginning of a path is a node, named by its last part."""
+        """Make a tree from (page, path) pairs: every prefix of a path is a node, named by its last part."""
         beginnings = sorted({path[:length] for _page, path in paths for length in range(len(path) + 1)})
         number = {path: place for place, path in enumerate(sorted(beginnings, key=lambda path: (len(path), path)))}
         parent = [-1 if not path else number[path[:-1]] for path in number]
@@ -149,7 +149,7 @@ class Tree:
 
 
 def put_trees(writer: KinWriter, trees: Sequence[Tree]) -> dict[str, Any]:
-    """Write hierarchies, one at least; give the facts for the manifest."""
+    """Write hierarchies, at least one; return the facts for the manifest."""
     descriptions = [
         one for tree in trees for one in (tree.descriptions or [ClusterDescription("", (), ())] * len(tree))
     ]
@@ -220,7 +220,7 @@ def join_trees(base: Tree, delta: Tree, first: int) -> Tree:
 
 
 def _places_of(delta: Tree, base: Tree) -> list[int]:
-    """Return for each node of a delta's tree the number that it has beside those of the base; new ones follow, in order."""
+    """Return the number of each node of a delta's tree in the joined tree; new nodes follow the base's."""
     if np.array_equal(delta.parent, base.parent):
         return list(range(len(delta)))
     known = {path: node for node, path in enumerate(name_paths(base))}

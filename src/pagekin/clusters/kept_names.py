@@ -1,4 +1,4 @@
-"""Names that topics keep when a collection is built again, or that people gave them: a file that is an input of a build."""
+"""Names for topics, kept from an earlier build or written by people: a file that is an input of a build."""
 
 import hashlib
 import json
@@ -33,7 +33,7 @@ _HEAD = """\
 
 @dataclass(frozen=True)
 class KeptName:
-    """A name, and how its topic is known again: by a sketch of its pages' addresses, or by pages that it holds."""
+    """A name, and how to recognise its topic: by a sketch of its pages' addresses, or by some of its pages."""
 
     name: str
     sketch: tuple[int, ...] = ()
@@ -67,7 +67,7 @@ class KeptNames:
         return cls(names, hashlib.blake2b(data, digest_size=16).hexdigest())
 
     def match(self, tree: Tree, corpus: Corpus) -> dict[int, str]:
-        """Return the names of nodes: each name goes to the node that is most like its topic, and each node has one at most."""
+        """Return the names of nodes: each name goes to the node most similar to its topic, and each node gets at most one."""
         if not self.names:
             return {}
         sketches = node_sketches(tree, corpus)
@@ -116,7 +116,7 @@ def _entry(file: Path, number: int, topic: Any) -> KeptName:
 
 
 def node_sketches(tree: Tree, corpus: Corpus) -> dict[int, tuple[int, ...]]:
-    """Return the least hashes of the addresses of each node's pages, but for the root. Cost: a sort of the pages per level."""
+    """Return the least address hashes of the pages of each node except the root. Cost: one sort of the pages per level."""
     size = _DIGITS // 2
     hashes: npt.NDArray[np.int64] = np.fromiter(
         (
@@ -138,14 +138,14 @@ def node_sketches(tree: Tree, corpus: Corpus) -> dict[int, tuple[int, ...]]:
 
 
 def _common(one: tuple[int, ...], other: tuple[int, ...]) -> float:
-    """Estimate the share of pages that two topics have in common, of those that either holds."""
+    """Estimate the Jaccard similarity of two topics' pages."""
     least = sorted({*one, *other})[:_SKETCH]
     both = {*one} & {*other}
     return sum(value in both for value in least) / max(len(least), 1)
 
 
 def _smallest_holding(addresses: tuple[str, ...], tree: Tree, corpus: Corpus) -> list[int]:
-    """Return the smallest node, but for the root, that holds the pages with all of some addresses, in a list; or none."""
+    """Return (as a list) the smallest node except the root that holds the pages at all given addresses, or nothing."""
     paths = []
     for address in addresses:
         number = corpus.url_number(address)

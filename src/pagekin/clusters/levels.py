@@ -25,21 +25,21 @@ class Rows:
 
     @classmethod
     def of_words(cls, bags: BagMatrix, words: int) -> "Rows":
-        """Return the bags of pages, words alone, each row divided by its sum."""
+        """Return the words of pages' bags, with each row normalised to sum 1."""
         is_word = bags.terms < words
         page, weights = bags.rows[is_word], bags.weights[is_word].astype(np.float64)
         weights /= np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
         return cls(np.searchsorted(page, np.arange(len(bags) + 1)), bags.terms[is_word], weights, words)
 
     def placed_at(self, pages: Array, count: int) -> "Rows":
-        """Return the same as rows of so many pages: row i is that of the page pages[i], rising, and others are empty."""
+        """Return these rows placed among more pages: row i belongs to page pages[i] (ascending), other rows are empty."""
         sizes = np.zeros(count, np.int64)
         sizes[pages] = np.diff(self.offsets)
         return replace(self, offsets=np.append(0, np.cumsum(sizes)))
 
     @cached_property
     def scratch(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return room to sum up rows: weights and counts of all terms, which are zero between uses, and terms that were met."""
+        """Return scratch arrays for sums of rows: weights and counts of all terms (zero between uses), and the terms met."""
         return np.zeros(self.count), np.zeros(self.count, np.int64), np.empty(self.count, np.int64)
 
 
@@ -64,7 +64,7 @@ class PageLinks:
 
 @dataclass(frozen=True)
 class Level:
-    """Some nodes of a tree, and the pages that each of them holds, with those further down."""
+    """Some nodes of a tree, each with its own pages and those of its descendants."""
 
     nodes: npt.NDArray[np.int64]
     """Numbers of the nodes, rising."""
@@ -80,16 +80,16 @@ class Level:
 
     @property
     def sizes(self) -> npt.NDArray[np.int64]:
-        """Return how many pages each node holds."""
+        """Return the number of pages of each node."""
         return np.diff(self.offsets)
 
     @property
     def places(self) -> npt.NDArray[np.int64]:
-        """Return for each entry of `pages` the place of its node in the level."""
+        """Return, for each entry of `pages`, the place of its node in the level."""
         return np.repeat(np.arange(len(self.nodes)), self.sizes)
 
     def citations(self, links: PageLinks) -> npt.NDArray[np.int64]:
-        """Return for each entry of `pages` how many pages of its node link to it."""
+        """Return, for each entry of `pages`, the number of pages of its node that link to it."""
         from pagekin.clusters._kernels import sums as kernels
 
         cited = np.zeros(len(self.pages), np.int64)
@@ -132,7 +132,7 @@ def sibling_groups(tree: Tree) -> Iterator[Level]:
 
 @dataclass(frozen=True)
 class NodeSums:
-    """What the pages of one node hold."""
+    """Sums over the pages of one node."""
 
     size: int
     """Pages of the node."""
@@ -151,7 +151,7 @@ class NodeSums:
 
 @dataclass(frozen=True)
 class LevelSums:
-    """What the pages of each node of a level hold, term by term; pairs of a node and a term that no page holds are left out."""
+    """Sums over the pages of each node of a level, for every pair of a node and a term that occurs."""
 
     ends: npt.NDArray[np.int64]
     """The pairs of node i end at ends[i]."""
@@ -195,7 +195,7 @@ class LevelSums:
         return slice(int(self.ends[place - 1]) if place else 0, int(self.ends[place]))
 
     def of_node(self, place: int, size: int) -> NodeSums:
-        """Return what one node holds, given how many pages it has."""
+        """Return the sums of one node, given its number of pages."""
         return NodeSums(size, self.term[self.pairs(place)], self.pages[self.pairs(place)])
 
     def pages_of(self, place: Array, term: Array) -> npt.NDArray[np.int64]:

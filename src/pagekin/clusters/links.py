@@ -65,7 +65,7 @@ class Graph:
 
     @classmethod
     def of_pairs(cls, pairs: Array, urls: Array, pages: Array) -> "Graph":
-        """Make the graph of different links, rising, each the source times the number of nodes plus the target."""
+        """Make the graph from sorted, distinct links, each encoded as source * number of nodes + target."""
         count = len(urls)
         out_offsets = np.searchsorted(pairs, np.arange(count + 1, dtype=np.int64) * count).astype(np.int64)
         targets, in_sources = np.empty(len(pairs), np.int32), np.empty(len(pairs), np.int32)
@@ -97,7 +97,7 @@ def page_graph(corpus: Corpus) -> Graph:
 
 
 def link_pairs(corpus: Corpus, urls: Array, uses: Array | None = None) -> npt.NDArray[np.int64]:
-    """Return the links between captured pages, given by their URLs, rising, each once and rising, none from a page to itself.
+    """Return the distinct links between captured pages, given by sorted URLs; sorted, and without links to itself.
 
     A link is the place of its source in `urls` times their number plus that of its target. Links on older captures do not count,
     nor those that `uses`, if it is given, does not mark with 0. Memory: for the result, and for some million anchors.
@@ -147,7 +147,7 @@ def _part_progress(first: float, last: float, progress: Callable[[float], None])
 
 
 def _parts(graph: Graph) -> list[Array]:
-    """Divide the nodes into parts without links between them; parts of a few pages are taken together."""
+    """Divide the nodes into parts without links between them; very small parts are combined."""
     sources = np.repeat(np.arange(len(graph)), np.diff(graph.out_offsets))
     labels = connected_parts(len(graph), sources, graph.out_targets)
     sizes = np.bincount(labels)
@@ -209,7 +209,7 @@ class _Side:
         self.levels = min(settings.levels or self.far, self.far)
 
     def _run(self, work: Callable[[int, int], Any], step: int = ROWS) -> Iterator[tuple[tuple[Any, ...], Any]]:
-        """Yield ((first page, end), what the work makes of them) for all pages, so many at a time."""
+        """Yield ((first page, end), the result of the work) for batches of all pages."""
         ranges = [(first, min(first + step, self.count)) for first in range(0, self.count, step)]
         return map_in_order(self.threads, work, ranges)
 
@@ -218,7 +218,7 @@ class _Side:
             pass
 
     def search(self, links: tuple[Array, ...], with_changes: bool) -> None:
-        """Find all shortest paths, and which of them avoiding a page makes longer."""
+        """Find all shortest paths, and those that become longer if a page is avoided."""
         # The union on a level is known from near pages; which of them are common, only from all paths.
         reach = self.far if self.by_union else self.count
         levels = self.levels if with_changes else 0
@@ -246,7 +246,7 @@ class _Side:
         self._run_all(lambda a, b: self.kernels.direct_paths(a, b, self.steps, self.far, weight, out))
 
     def fold(self, out: Array) -> None:
-        """Add what stands at (i, j) and at (j, i)."""
+        """Add the values at (i, j) and (j, i)."""
         self._run_all(lambda a, b: self.kernels.fold(a, b, out))
 
     def add_common(self, weight: float, out: Array) -> None:
@@ -301,7 +301,7 @@ class _Side:
 
 
 def _aligned_words(*shape: int) -> Array:
-    """Return an array of zeros that begins at a cache line: a third off the time to count bits."""
+    """Return an array of zeros aligned to a cache line, which makes counting bits a third faster."""
     count = math.prod(shape)
     words = np.zeros(count + 8, dtype=np.uint64)
     first = -words.ctypes.data // 8 % 8

@@ -86,7 +86,7 @@ def address_tree(corpus: Corpus) -> Tree:
 
 
 def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
-    """Return the tree of a directory's classes with the pages that it lists; a page may stand in several classes."""
+    """Return the tree of a directory's classes with their listed pages; a page may be in several classes."""
     paths = []
     for place, url in enumerate(directory.urls.tolist()):
         members = directory.members[directory.offsets[place] : directory.offsets[place + 1]]
@@ -116,7 +116,7 @@ def describe_trees(
 
 
 def _page_facts(corpus: Corpus, workshop: BagWorkshop, chosen: Array, threads: int) -> PageFacts:
-    """Collect what descriptions are made of, for the chosen pages."""
+    """Collect the data for descriptions of the chosen pages."""
     page_url = np.asarray(corpus.pages.url).astype(np.int64)[chosen]
     words = workshop.words(PLAIN)
     urls, place = np.unique(page_url, return_index=True)
@@ -164,7 +164,7 @@ def make_trees(
     progress: Progress = no_progress, threads: int = 1, names: KeptNames = NO_NAMES,
     workshop: BagWorkshop | None = None,
 ) -> list[Tree]:  # fmt: skip
-    """Make the clusters of a collection, and its other trees beside them; `names` are those that topics keep.
+    """Make the clusters of a collection and its other trees; `names` are names that topics keep.
 
     The trees are the addresses, a directory if one is given or the collection has one, and composite documents if there are any.
     """

@@ -1,4 +1,4 @@
-"""Names that people would write: of the product that a topic is about, and of phrases that its pages show."""
+"""Names that people would write, from the product of a topic and the phrases that its pages show."""
 
 import re
 from collections import Counter
@@ -127,7 +127,7 @@ class TreeNames:
                 taken |= {fold_case(name), fold_case(name.partition(": ")[2])}
 
     def _name(self, node: int, taken: set[str]) -> str:
-        """Return the name of a node, given those that others have."""
+        """Return the name of a node, given the names already taken."""
         free = [one for one in self._own(node) if fold_case(one.form) not in taken]
         if self.notices[node] > (_NOTICES if free else 0.5) * self.sizes[node]:
             return self._led_to(node, taken) or NOTICES
@@ -149,12 +149,12 @@ class TreeNames:
         return f"{product}: {name}" if product and not _overlap(product, name) else name
 
     def _own_name(self, node: int) -> str:
-        """Return what a node would be called if no other had a name, without its product; of several phrases the first."""
+        """Return the name that a node would get on its own, without its product; the first of several phrases."""
         name, product = self._name(node, set()), self.product(node)
         return name.removeprefix(f"{product}: ").partition(", ")[0]
 
     def _given(self, node: int, free: Sequence[Candidate], taken: set[str]) -> str:
-        """Return what authors call a node as a whole, by an overview page or by what its titles begin with; '' if it is taken.
+        """Return the authors' name for a node, from an overview page or the beginning of its titles; '' if it is taken.
 
         A phrase that covers the node is not replaced by the name of a module (Common Test, not ct) or by itself with more words
         (Terminals, not Complete list of terminals).
@@ -171,7 +171,7 @@ class TreeNames:
         return ""
 
     def _led_to(self, node: int, taken: set[str]) -> str:
-        """Return what the page is called to which notices lead that have titles of their own; '' for those of a server."""
+        """Return the title of the page to which notices with their own titles lead; '' for server notices."""
         if node in self.groups and self.tree.children[node]:
             return ", ".join(
                 [title for part in self.tree.children[node] if (title := self._led_to(part, taken))][:_IN_NAME]
@@ -184,7 +184,7 @@ class TreeNames:
 
     @staticmethod
     def _better(title: str, phrase: str, covered: bool, is_good: bool) -> str:
-        """Return a title that names a node, the phrase that does in another number (Birds, not Bird), '' if it is no better.
+        """Return a better name from a title, or the phrase in the other number (Birds, not Bird); '' if it is no better.
 
         Most pages may show the phrase (`covered`), which makes a name that is not too weak a good one (`is_good`).
         """
@@ -207,7 +207,7 @@ class TreeNames:
         return title_parts(title)[0] if title_parts(title) and times >= max(_KIND * counts.total(), 3) else ""
 
     def _kind(self, node: int) -> str:
-        """Return the best phrase of the topics above, or one that others have too, that covers a node; '' if there is none."""
+        """Return the best phrase of the topics above, or a shared one, that covers a node; '' if there is none."""
         pages, owner = self.tree.pages_of(node), self.owner[node]
         words = set(tokens(self.shown.products.names[owner])) if owner != NOBODY else set()
         for above in reversed(self.tree.path(node)):
@@ -228,7 +228,7 @@ class TreeNames:
         return prefer_words(free, self.sizes[node])
 
     def _words(self, node: int) -> str:
-        """Return a name of telling words."""
+        """Return a name made of characteristic words."""
         words = [word for word in self.tree.descriptions[node].terms if not is_furniture(word)]
         return ", ".join(words[:_IN_NAME]) or _OTHER
 
@@ -281,7 +281,7 @@ def name_tree(
     tree: Tree, shown: ShownPhrases, found: Sequence[Sequence[Candidate]], links: PageLinks,
     kept: Mapping[int, str] | None = None,
 ) -> list[ClusterDescription]:  # fmt: skip
-    """Return descriptions with names for all nodes, and the phrases that tell most about each before its telling words.
+    """Return descriptions with names for all nodes, and with characteristic phrases before the characteristic words.
 
     `found` are the candidates of each node; `kept` are names that some nodes have in any case.
     """
@@ -297,7 +297,7 @@ def name_tree(
 
 
 def _largest(counts: npt.NDArray[np.int64], least: float) -> dict[int, int]:
-    """Return the numbers and counts of what is counted so often, at least, the most first."""
+    """Return (number, count) of everything that occurs at least this often, the most frequent first."""
     found = np.flatnonzero(counts >= max(least, 1)).tolist()
     return {one: int(counts[one]) for one in sorted(found, key=lambda one: (-counts[one], one))}
 
@@ -309,7 +309,7 @@ def _set_apart(name: str, taken: set[str]) -> str:
 
 
 def distinct(found: Sequence[Candidate]) -> Iterator[Candidate]:
-    """Yield candidates that are no part of an earlier one."""
+    """Yield candidates that are not part of an earlier one."""
     seen: set[frozenset[str]] = set()
     for one in found:
         key = frozenset(tokens(one.form))
@@ -326,7 +326,7 @@ def is_code(form: str) -> bool:
 
 
 def is_small(form: str) -> bool:
-    """Return whether a phrase is a word that pages always write small, also in titles and headings: a command, as postqueue."""
+    """Return whether a phrase is a word in lower case even in titles and headings: a command such as postqueue."""
     return form.islower() and " " not in form and not is_code(form)
 
 
@@ -355,7 +355,7 @@ def prefer_words(found: list[Candidate], size: int = 0) -> list[Candidate]:
 
 
 def choose_phrases(found: Sequence[Candidate], size: int) -> list[Candidate]:
-    """Return the phrases of a name: the best, and others if it covers few pages: they cover more, and go with it on some."""
+    """Return the phrases of a name: the best one, and others that cover further pages if it covers few."""
     chosen = list(found[:1])
     covered = both = chosen[0].pages if chosen else np.zeros(0, np.int64)
     while chosen and len(chosen) < _IN_NAME and len(covered) < _ENOUGH * size:
@@ -380,7 +380,7 @@ def choose_phrases(found: Sequence[Candidate], size: int) -> list[Candidate]:
 
 
 def _lengthen(short: Candidate, found: Sequence[Candidate]) -> Candidate:
-    """Return the best longer phrase that most pages show which show a phrase: Georgia Institute of Technology.
+    """Return the best longer phrase on most pages that show a phrase: Georgia Institute of Technology.
 
     Of one word, more pages may do without the longer phrase: "loss" is less of a name than "data loss".
     """

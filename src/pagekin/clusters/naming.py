@@ -64,7 +64,7 @@ def rank_phrases(
 
 @dataclass(frozen=True)
 class StemWeights:
-    """How telling the words of each node of a level are, from 0 to 1, by their stems."""
+    """How characteristic the words of each node of a level are, from 0 to 1, by stem."""
 
     keys: npt.NDArray[np.int64]
     """Place of the node times the number of stems, plus the stem; rising."""
@@ -119,7 +119,7 @@ class CandidateSearch:
         """Phrases of each node, how well they name it, and the pages that show them."""
 
     def note(self, level: Level, words: LevelSums, telling: Array) -> None:
-        """Rank the phrases of a group of siblings, given the sums of their words and how telling these are."""
+        """Rank the phrases of a group of siblings, given the sums of their words and how characteristic these are."""
         shown, rows = self._shown, self._shown.rows
         weights = StemWeights.of(words, telling, shown.stem_of_word, len(shown.vocabulary.shown))
         sums = LevelSums.of(level, rows)
@@ -146,7 +146,7 @@ class CandidateSearch:
             self._found[int(level.nodes[number])] = terms[order], worth[order], [held[first + one] for one in order]
 
     def _contents(self, phrases: Array, pages: Array) -> npt.NDArray[np.float64]:
-        """Return for each phrase to which share of some pages one of them links whose title it is; 0 if there is none."""
+        """Return, for each phrase, the share of some pages that a page with this title links to; 0 without such a page."""
         scores, links = np.zeros(len(phrases)), self._links
         for place, phrase in enumerate(phrases.tolist()):
             for page in np.intersect1d(self._shown.pages_titled(phrase), pages, assume_unique=True).tolist():

@@ -38,7 +38,7 @@ class WeightedGraph:
 
     @property
     def sources(self) -> npt.NDArray[np.int64]:
-        """Return the node that each edge begins at, (edges)."""
+        """Return the source node of each edge, (edges)."""
         return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.offsets))
 
     @classmethod
@@ -109,7 +109,7 @@ def nearest_pages(
 
 
 class BagTable:
-    """Bags by their terms, to find those that are most like a bag; terms in more than a share `widest` are not looked at."""
+    """Bags by term, to find the most similar ones; ignores terms in more than a share `widest` of the bags."""
 
     def __init__(self, matrix: BagMatrix, widest: float = WIDEST) -> None:
         from pagekin.clusters._kernels import terms
@@ -171,7 +171,7 @@ def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], n
 
 
 def weigh_links(out: Array, into: Array) -> npt.NDArray[np.float64]:
-    """Return the weights of links from pages with so many links to pages to which so many lead."""
+    """Return the weights of links, given the number of links of their sources and to their targets."""
     return np.asarray(1 / np.sqrt(out * into))
 
 

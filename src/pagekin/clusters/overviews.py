@@ -1,4 +1,4 @@
-"""Names that authors gave a topic as a whole: the title of the page that lists it, and what its titles begin with."""
+"""Names that authors gave to a topic: the title of its overview page, and the common beginning of its titles."""
 
 import re
 from collections import Counter
@@ -52,7 +52,7 @@ _INSIDE = re.compile(r"(?<=[A-Za-z])(?=[_:.-]\w)|(?<=[a-z])(?=[A-Z])")
 
 
 class Overviews:
-    """What authors call the topics of a tree."""
+    """The authors' names for the topics of a tree."""
 
     def __init__(self, tree: Tree, shown: ShownPhrases, links: PageLinks) -> None:
         self._tree, self._shown, self._links = tree, shown, links
@@ -90,7 +90,7 @@ class Overviews:
         return self.clean(self._chapters.bare_title(best))
 
     def chapter(self, node: int) -> str:
-        """Return what the chapter or section is called in which most pages of a topic stand; '' if there is none.
+        """Return the title of the chapter or section that contains most pages of a topic; '' if there is none.
 
         Cost: a pass over the topic's pages.
         """
@@ -98,12 +98,12 @@ class Overviews:
         return self.clean(self._chapters.bare_title(head)) if head >= 0 else ""
 
     def central_title(self, node: int) -> str:
-        """Return the title of the most central page that stands for something; '' if there is none."""
+        """Return the title of the most central page with a meaningful title; '' if there is none."""
         fit = [page for page in self._tree.descriptions[node].central if not self._shown.unfit[page]]
         return self.clean(self._chapters.bare_title(fit[0])) if fit else ""
 
     def target_title(self, node: int) -> str:
-        """Return the title of the page to which most of those pages lead that only lead on; '' if there is none.
+        """Return the title of the page to which most stub pages lead; '' if there is none.
 
         Cost: a pass over the topic's links.
         """
@@ -126,7 +126,7 @@ class Overviews:
 
     @staticmethod
     def clean(title: str) -> str:
-        """Return what a title is about, without numbers of chapters and words for documents; '' if it names nothing."""
+        """Return a title without chapter numbers and words for documents; '' if nothing meaningful is left."""
         name = _NUMBERED.sub("", (title_parts(_NUMBERED.sub("", title.strip())) or [""])[0].strip())
         while (shorter := _DOCUMENT.sub("", name)) != name:
             name = shorter
@@ -137,7 +137,7 @@ class Overviews:
         return name if telling and len(words) <= _LONGEST and not is_furniture(name) else ""
 
     def beginning(self, node: int) -> str:
-        """Return the words with which most titles of a topic begin and few others do, two at least; '' if there are none."""
+        """Return the (two or more) words with which most titles of a topic begin, but few others; '' if there are none."""
         mine = self._some_titles(self._tree.pages_of(node))
         counts = Counter(key for title in mine for key in {*_beginnings(title)})
         likely = [key for key, times in counts.items() if times >= max(_BEGIN * len(mine), 3)]
@@ -152,7 +152,7 @@ class Overviews:
         return "" if is_furniture(name) else name
 
     def prefix(self, node: int) -> str:
-        """Return that with which most titles begin if they are names in code (wx of wxFrame, wxWindow); '' if there is none."""
+        """Return the prefix of most titles if these are names in code (wx for wxFrame, wxWindow); '' if there is none."""
         mine = self._some_titles(self._tree.pages_of(node))
         counts = Counter(word[: at.start()] for word in mine if " " not in word for at in _INSIDE.finditer(word))
         likely = [part for part, times in counts.items() if times >= max(_BEGIN * len(mine), 3) and len(part) > 1]
@@ -164,7 +164,7 @@ class Overviews:
 
 
 def _beginnings(title: str) -> list[tuple[str, ...]]:
-    """Return the beginnings of a title of two words and more that end with a word that tells something, and have one."""
+    """Return the beginnings of a title, of two or more words, that end with an informative word."""
     words = [fold_case(word).strip(",:;.") for word in title.split()[:_LONGEST]]
     return [
         tuple(words[:length])

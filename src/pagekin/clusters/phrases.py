@@ -96,7 +96,7 @@ class PhraseFinder:
         return *(column[:written].copy() for column in out), ends
 
     def count(self) -> npt.NDArray[np.uint8]:
-        """Count on how many pages phrases stand, in slots that some share; the number of threads changes nothing."""
+        """Count the pages of phrases in hash slots, which phrases may share; the same for any number of threads."""
         # Each thread counts for itself; counts end at 255, so their sum does not depend on who counted what.
         tables = [np.zeros(self.slots, np.uint8) for _ in range(self._threads)]
 

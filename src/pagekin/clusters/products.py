@@ -142,7 +142,7 @@ def _products_of_folder(held: Sequence[TitledPage], depth: int) -> list[NamedPag
 
 
 def _subject(corpus: Corpus, host: str, held: Sequence[TitledPage], name: str) -> str:
-    """Return the word in a host's name that its pages are about, if they never speak of the name that titles repeat.
+    """Return the word in a host's name that its pages are about, if they never mention the name in their titles.
 
     The pages of birds.example may all be titled "… - Feather Notes": where only the template says so, a person would still
     call them birds. '' if there is no such word, or if texts use the name.
@@ -160,7 +160,7 @@ def _subject(corpus: Corpus, host: str, held: Sequence[TitledPage], name: str) -
 
 
 def _mention(texts: Sequence[str], pattern: re.Pattern[str]) -> float:
-    """Return the share of texts that mention something more often than their template does, which all have in common."""
+    """Return the share of texts that mention something more often than their common template does."""
     times = [len(pattern.findall(text)) for text in texts]
     return float(np.mean(np.array(times) > np.percentile(times, _TEMPLATE)))
 
@@ -172,7 +172,7 @@ def _numbers(word: str) -> list[str]:
 
 
 def _spread(pages: Sequence[int]) -> Sequence[int]:
-    """Return some of many pages, at equal distances."""
+    """Return an evenly spaced sample of pages."""
     return pages[:: max(len(pages) // _LOOKED_AT, 1)][:_LOOKED_AT]
 
 
@@ -204,7 +204,7 @@ def _mentioned_name(corpus: Corpus, host: str, held: Sequence[TitledPage]) -> st
 
 
 def _find_capitalised(corpus: Corpus, word: str, pages: Sequence[int]) -> str:
-    """Return a word as pages write it with a capital letter, since code has small ones; '' if they hardly ever do."""
+    """Return a word in its capitalised spelling, as pages write it; '' if they hardly ever capitalise it."""
     pattern = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
     texts = (corpus.text_bytes(page)[0].decode("utf-8", "ignore") for page in pages)
     forms: Counter[str] = Counter(form for text in texts for form in pattern.findall(text))

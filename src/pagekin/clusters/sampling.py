@@ -1,4 +1,4 @@
-"""Clusters of large collections: made of a sample of the pages, to which every other page is joined.
+"""Clusters of large collections: cluster a sample of the pages, and let every other page join.
 
 The sample are the pages whose addresses have the least hashes, so it does not depend on the order of reading or on how a
 collection is divided. Every other page goes to the cluster with which it is connected most, by the same measure by which
@@ -34,13 +34,13 @@ _PART = 1 << 15
 
 
 def least_addresses(corpus: Corpus, urls: Array, most: int) -> npt.NDArray[np.int64]:
-    """Return the places, rising, of those `most` of some URLs, given by their numbers, whose addresses have the least hashes."""
+    """Return the places, ascending, of the `most` URLs (given by number) whose addresses have the least hashes."""
     hashes = hash_addresses([corpus.url(url).encode() for url in urls.tolist()])
     return np.sort(np.argsort(hashes, kind="stable")[:most])
 
 
 def hash_addresses(addresses: Sequence[bytes]) -> npt.NDArray[np.uint64]:
-    """Return the hashes of some addresses, of which the least make the sample."""
+    """Return the hashes of some addresses; the least ones form the sample."""
     digests = (hashlib.blake2b(address, digest_size=8).digest() for address in addresses)
     return np.fromiter((int.from_bytes(digest, "big") for digest in digests), np.uint64, len(addresses))
 
@@ -52,7 +52,7 @@ class LeastHashes(NamedTuple):
 
 
 def least_hashes(parts: Iterable[npt.NDArray[np.uint64]], sample: int) -> LeastHashes:
-    """Return the least of some hashes, for a sample of so many."""
+    """Return the least hashes, for a sample of this size."""
     return LeastHashes(np.unique(np.concatenate([np.zeros(0, np.uint64), *parts]))[: sample + 1])
 
 
@@ -62,7 +62,7 @@ def sample_limit(least: LeastHashes, sample: int) -> int | None:
 
 
 def pages_to_name(corpus: Corpus, sample: int) -> npt.NDArray[np.int64]:
-    """Return the pages, rising, that names and central pages are taken from: all, or of more than `sample` a choice.
+    """Return the pages, ascending, that names and central pages come from: all, or a choice if there are more than `sample`.
 
     These are the pages whose addresses have the least hashes, as for clusters, and a quarter as many to which most links lead:
     a topic's best known pages are among them.
@@ -79,7 +79,7 @@ def join_others(
     corpus: Corpus, urls: Array, sample: Array, levels: Sequence[Labels], workshop: BagWorkshop, threads: int,
     progress: Progress,
 ) -> list[Labels]:  # fmt: skip
-    """Return the labels of all pages, given those of the sample, which are the places `sample` in `urls`, on each level.
+    """Return the labels of all pages on each level, given those of the sample, at the places `sample` in `urls`.
 
     Cost: for each page the columns of its terms in the sample, which are bounded, and a sort of all pages' connections.
     """
@@ -104,7 +104,7 @@ def _find_edges(
     threads: int,
     progress: Progress,
 ) -> Edges:
-    """Return links and, of each other page, the pages of the sample that are most like it by their bags."""
+    """Return links and, for each other page, the sampled pages with the most similar bags."""
     edges = [links]
     for first in range(0, len(others), _PART):
         some = others[first : first + _PART]
@@ -226,7 +226,7 @@ def _links_to_sample(corpus: Corpus, urls: Array, sample: Array, others: Array) 
 def _join_by_votes(
     count: int, sample: Array, others: Array, levels: Sequence[Labels], edges: Edges, numbers: Array | None = None
 ) -> list[Labels]:
-    """Put each page, level by level, to the cluster to which its edges weigh most, inside that of the level before.
+    """Assign each page, level by level, to the cluster with the greatest edge weight, within that of the previous level.
 
     A page without edges goes where the page before it is, by its address, or the first page after it. If not all of the sample
     is here, `numbers` are the places in it of the pages that are.

@@ -1,4 +1,4 @@
-"""How clusters are made: every choice of the 1996 paper that is open, as one value."""
+"""The settings of clusters, with every choice that the 1996 paper leaves open."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, astuple, dataclass, field
@@ -41,7 +41,7 @@ class LinkSettings:
 
 @dataclass(frozen=True)
 class TermSettings:
-    """w^at: how much a word weighs under each attribute; 0 leaves the attribute out. In the order of the attributes' bits."""
+    """w^at: the weight of a word under each attribute, in the order of the attributes' bits; 0 leaves the attribute out."""
 
     title: float = number(10.0, "weight of a word of the title (w^at of equation 8)", 0, _MOST)
     header: float = number(5.0, "weight of a word of a heading", 0, _MOST)

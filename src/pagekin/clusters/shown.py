@@ -64,7 +64,7 @@ _BEFORE = re.compile(r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big|Time|Fi
 
 @dataclass(frozen=True, eq=False)
 class ShownPhrases:
-    """What a collection's pages show, and how it is written there."""
+    """The phrases that a collection's pages show, and how they are spelt."""
 
     corpus: Corpus
     vocabulary: Vocabulary
@@ -78,15 +78,18 @@ class ShownPhrases:
     """Whether a page is a server's notice: moved, not found, a list of files."""
     copies: npt.NDArray[np.bool_]
     """Whether a page is a copy of one before it."""
-    products: Products
-    """What the pages' sites call themselves."""
     looked_at: npt.NDArray[np.int64]
     """The pages whose phrases these are, rising."""
 
     @property
     def unfit(self) -> npt.NDArray[np.bool_]:
-        """Return which pages do not count: notices and copies."""
+        """Mark the pages that do not count: notices and copies."""
         return self.notices | self.copies
+
+    @cached_property
+    def products(self) -> Products:
+        """Return what the pages' sites call themselves."""
+        return find_products(self.corpus, self.looked_at.tolist(), lambda page: not self.notices[page])
 
     @cached_property
     def rows(self) -> Rows:
@@ -107,7 +110,7 @@ class ShownPhrases:
 
     @cached_property
     def weights(self) -> npt.NDArray[np.float64]:
-        """Return what each phrase counts for the page that shows it."""
+        """Return the weight of each phrase for the page that shows it."""
         return weigh_ranks(self.phrases.ranks)
 
     @cached_property
@@ -122,7 +125,7 @@ class ShownPhrases:
 
     @cached_property
     def alone(self) -> npt.NDArray[np.float64]:
-        """Return how often each phrase is all of a title, a heading or a link, as a share of the pages that show it."""
+        """Return the share of pages on which each phrase is a whole title, heading or link text."""
         ranks = self.phrases.ranks % IN_TEXT
         alone = np.bincount(self.phrases.phrases, (ranks % 2 == 1) & (ranks != 5), self.phrases.count)
         shown = np.bincount(self.phrases.phrases, ranks > 0, self.phrases.count)
@@ -130,26 +133,26 @@ class ShownPhrases:
 
     @cached_property
     def in_crumbs(self) -> npt.NDArray[np.float64]:
-        """Return the share of the pages that show a phrase which have it in their breadcrumbs: there authors name classes."""
+        """Return the share of each phrase's pages that have it in their breadcrumbs, where authors name classes."""
         crumbs = (self.phrases.ranks % IN_TEXT == 6) | (self.phrases.ranks % IN_TEXT == 7)
         return np.bincount(self.phrases.phrases, crumbs, self.phrases.count) / np.maximum(self.df, 1)
 
     @cached_property
     def titled(self) -> npt.NDArray[np.bool_]:
-        """Return whether each phrase is all of a page's title."""
+        """Mark the phrases that are the whole title of a page."""
         are_titles = np.zeros(self.phrases.count, np.bool_)
         are_titles[self._titles[0]] = True
         return are_titles
 
     @cached_property
     def _titles(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return (phrases that are all of a page's title, rising; these pages)."""
+        """Return (phrases that are the whole title of a page, ascending; these pages)."""
         entries = np.flatnonzero(self.phrases.ranks % IN_TEXT == 9)
         entries = entries[np.argsort(self.phrases.phrases[entries], kind="stable")]
         return self.phrases.phrases[entries], self._pages[entries]
 
     def pages_titled(self, phrase: int) -> npt.NDArray[np.int64]:
-        """Return the pages whose title is a phrase, rising."""
+        """Return the pages whose title is a phrase, ascending."""
         phrases, pages = self._titles
         return pages[slice(*np.searchsorted(phrases, [phrase, phrase + 1]).tolist())]
 
@@ -194,7 +197,7 @@ class ShownPhrases:
         return np.concatenate(pages), wanted[np.concatenate(places)], np.concatenate(ranks)
 
     def forms(self, phrases: Iterable[int]) -> dict[int, str]:
-        """Return phrases as most of their best places write them; '' for one that is none there, or names nothing.
+        """Return the usual spelling of phrases in their best places; '' for one that cannot be a name.
 
         Cost: each page that shows a chosen place is opened once.
         """
@@ -239,7 +242,7 @@ def _is_phrase_of(form: str, language: str) -> bool:
 
 
 def weigh_ranks(ranks: Array) -> npt.NDArray[np.float64]:
-    """Return what phrases count for a page, by their ranks there."""
+    """Return the weights of phrases for a page, by their ranks there."""
     return np.asarray(np.minimum(_WEIGHTS[ranks % IN_TEXT] + _IN_TEXT * (ranks >= IN_TEXT), 1.0), np.float64)
 
 
@@ -257,7 +260,7 @@ def _written(text: bytes, first: int, last: int, length: int) -> str:
 
 
 def _word_before(text: bytes, first: int) -> str:
-    """Return the word before a byte of a text if it is written large and belongs to what follows, "-" for part of a word."""
+    """Return the capitalised word before a byte of a text if it belongs to what follows; "-" for part of a word."""
     behind = text[max(first - 24, 0) : first].decode("utf-8", "ignore")
     if behind[-1:] in ("-", "'", "@", "\u2019") and behind[-2:-1].isalnum():
         return "-"
@@ -305,7 +308,7 @@ def _is_plural(one: str, other: str) -> bool:
 
 
 def phrases_of_corpus(corpus: Corpus, threads: int = 1, sample: int = NAMED_PAGES) -> ShownPhrases:
-    """Return what the pages of an open corpus show, found once; of more than `sample` pages what a choice of them shows."""
+    """Return the phrases of an open corpus, computed once; of a choice of pages if there are more than `sample`."""
 
     def find() -> ShownPhrases:
         return find_page_phrases(corpus, page_words(corpus, threads), pages_to_name(corpus, sample), threads)
@@ -315,7 +318,7 @@ def phrases_of_corpus(corpus: Corpus, threads: int = 1, sample: int = NAMED_PAGE
 
 @dataclass(frozen=True)
 class PageWords:
-    """What is taken from the counted words of all pages, in one pass over them."""
+    """Facts from the counted words of all pages, collected in one pass."""
 
     words: Vocabulary
     titles: BagMatrix
@@ -364,19 +367,18 @@ def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
 
 
 def find_page_phrases(corpus: Corpus, held: PageWords, pages: Array, threads: int = 1) -> ShownPhrases:
-    """Find what some pages show, without the site's part of titles, headings of templates, servers' notices and copies."""
+    """Find the phrases of some pages, without the site's part of titles, template headings, server notices and copies."""
     of_sites, site_names, notices = site_words(corpus, pages)
     of_sites[notices | held.copies] = -1
     stems = make_vocabulary(corpus, STEMS)
     phrases = _without_navigation(corpus, find_phrases(PhraseFinder(corpus, stems, of_sites, threads)))
     stem_of = stems.stem_of[held.words.shown].astype(np.int64)
-    products = find_products(corpus, pages.tolist(), lambda page: not notices[page])
     phrases = _without_templates(corpus, phrases)
-    return ShownPhrases(corpus, stems, stem_of, phrases, site_names, notices, held.copies, products, pages)
+    return ShownPhrases(corpus, stems, stem_of, phrases, site_names, notices, held.copies, pages)
 
 
 def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
-    """Leave out phrases that are mostly links, and lead to another page each time: next, here, or weiter.
+    """Leave out phrases that are mostly links to a different page each time: next, here, weiter.
 
     Also those that lead to one page of a site that is not in the collection: they thank or advertise somebody.
     """
@@ -399,7 +401,7 @@ def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
 
 
 def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.int64]:
-    """Return for each of some places on pages the first anchor that begins there or later; memory for a few million anchors."""
+    """Return, for each place on a page, the first anchor that begins there or later; uses bounded memory."""
     anchors = np.full(len(pages), len(corpus.anchors.target), np.int64)
     bounds = np.asarray(corpus.pages.anchors, np.int64)
     width = int(np.max(corpus.anchors.start, initial=0)) + int(np.max(places, initial=0)) + 1
@@ -415,7 +417,7 @@ def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.i
 
 
 def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
-    """Leave out headings that many pages of a host have, also in their text and links: they are its template's."""
+    """Leave out headings that many pages of a host share, because they come from its template."""
     host_of_page = np.asarray(corpus.pages.host).astype(np.int64)
     ranks = phrases.ranks % IN_TEXT
     headings = np.flatnonzero((ranks == 4) | (ranks == 5))
@@ -430,7 +432,7 @@ def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
 
 
 def sketch_terms(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.uint16]:
-    """Return a sketch of the words of each page, (pages, SKETCH_PLACES), by which copies are known."""
+    """Return a sketch of the words of each page, (pages, SKETCH_PLACES), to recognise copies."""
     from pagekin.clusters._kernels.sums import least_hashes
 
     none = np.iinfo(np.uint64).max

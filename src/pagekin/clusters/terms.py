@@ -27,7 +27,7 @@ def term_words(corpus: Corpus) -> "bags.Vocabulary":
 
 
 def count_terms(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> "bags.BagMatrix":
-    """Count how often terms occur on the pages: tf. Terms are word * 6 + attribute, and rise on each page.
+    """Count the terms of each page (tf); a term is word * 6 + attribute, ascending on each page.
 
     Body words count as text, and again under header, keyword or address where they stand in one; title words as title.
     """
@@ -39,18 +39,26 @@ def count_terms(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> "
     return bags.BagMatrix(np.cumsum(np.concatenate(sizes)), np.concatenate(terms), np.concatenate(counts), columns)
 
 
-def term_batches(corpus: Corpus, words: "bags.Vocabulary", threads: int = 1) -> Iterator[tuple[int, "bags.BagMatrix"]]:
-    """Yield (the first page, the counted terms) of batches of pages, in order: memory for a few batches, whatever the corpus."""
+def term_batches(
+    corpus: Corpus, words: "bags.Vocabulary", threads: int = 1, pages: npt.NDArray[np.int64] | None = None
+) -> Iterator[tuple[int, "bags.BagMatrix"]]:
+    """Yield (first page, counted terms) for batches of pages, in order, with memory for a few batches only.
+
+    Of some `pages`, given by rising numbers, it yields the place of the first among these.
+    """
+    tokens = np.asarray(corpus.pages.tokens)
+    sizes = tokens if pages is None else np.append(0, np.cumsum(np.diff(tokens.astype(np.int64))[pages]))
 
     def count_batch(first: int, last: int) -> "bags.BagMatrix":
-        return count_terms_in(corpus.stream_batch(first, last), words)
+        streams = corpus.stream_batch(first, last) if pages is None else corpus.stream_some(pages[first:last])
+        return count_terms_in(streams, words)
 
-    for (first, _last), batch in map_in_order(threads, count_batch, batch_ranges(corpus.pages.tokens, _BATCH_WORDS)):
+    for (first, _last), batch in map_in_order(threads, count_batch, batch_ranges(sizes, _BATCH_WORDS)):
         yield first, batch
 
 
 def count_terms_in(streams: StreamBatch, words: "bags.Vocabulary") -> "bags.BagMatrix":
-    """Count how often terms occur on some pages, given their streams: see `count_terms`."""
+    """Count the terms of some pages, given their streams: see `count_terms`."""
     from pagekin.clusters._kernels import terms as kernels
 
     room, pages = len(streams.words) * len(TERM_ATTRIBUTES), len(streams.tokens) - 1

@@ -1,4 +1,4 @@
-"""Terms to refine a question with: collocated, broader and narrower ones.
+"""Suggest terms to refine a query with: collocated, broader and narrower ones.
 
 `PageThesaurus` asks what pages are about. HyPursuit's own way, by the terms of sub-clusters, is the `LabelThesaurus` of the room
 `collection`.
@@ -41,7 +41,7 @@ _STRATEGY = Strategy().with_settings({"outlinks.scale": 0})
 
 @dataclass(frozen=True)
 class Suggestions:
-    """Terms to refine a question with, the most fitting first."""
+    """Terms to refine a query with, the best first."""
 
     pages: int
     """Pages, or sub-clusters, that hold all that was asked."""
@@ -65,9 +65,14 @@ class PageTopics:
 
     @classmethod
     def of(
-        cls, corpus: Corpus, threads: int = 1, phrases: bool = False, workshop: "BagWorkshop | None" = None
+        cls,
+        corpus: Corpus,
+        threads: int = 1,
+        phrases: bool = False,
+        workshop: "BagWorkshop | None" = None,
+        pages: npt.NDArray[np.int64] | None = None,
     ) -> "PageTopics":
-        """Find what the pages of a corpus are about.
+        """Find what the pages of a corpus are about, or only some of them, given by rising numbers.
 
         With `phrases` also phrases of their titles, breadcrumbs and links; and only words that pages talk about are offered,
         since the words of a template stand on its pages, but are said no more, and those of code are no subject. Cost: a sort
@@ -77,7 +82,8 @@ class PageTopics:
         from pagekin.clusters._kernels.sums import heaviest_terms
         from pagekin.clusters.code_words import stand_in_code
 
-        page_url = np.asarray(corpus.pages.url).astype(np.int64)
+        chosen = np.arange(len(corpus)) if pages is None else pages
+        page_url = np.asarray(corpus.pages.url)[chosen].astype(np.int64)
         with temporary_folder("thesaurus") as folder:
             workshop = workshop or BagWorkshop(corpus, folder, threads)
             sizes, found = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
@@ -90,13 +96,13 @@ class PageTopics:
             offsets, terms = np.cumsum(np.concatenate(sizes)), np.concatenate(found)
             del found
             words = workshop.vocabulary(_STRATEGY)
-            offered = _is_talked_about(corpus, words, offsets, terms, threads) if phrases else None
-            offered = offered & ~stand_in_code(corpus, words) if offered is not None else None
+            offered = _is_talked_about(corpus, words, offsets, terms, threads, pages) if phrases else None
+            offered = offered & ~stand_in_code(corpus, words, pages) if offered is not None else None
             met = np.bincount(terms) > 0
             terms, used = (np.cumsum(met, dtype=np.uint32) - np.uint32(1))[terms], np.flatnonzero(met)
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
         if offered is not None:
-            more, numbers, texts = _page_phrases(corpus, threads)
+            more, numbers, texts = _page_phrases(corpus, threads, chosen)
             order = np.argsort(more, kind="stable")
             more, numbers = more[order], numbers[order]
             # A page's phrases come after its words.
@@ -127,7 +133,7 @@ class PageTopics:
         return PageTopics(offsets - offsets[0], terms.astype(np.uint32), words, offered)
 
     def put(self, writer: KinWriter) -> None:
-        """Keep it in a collection."""
+        """Store it in a collection."""
         writer.put(f"{THESAURUS_ARRAYS}offsets", self.offsets.astype(smallest_uint(len(self.terms))))
         writer.put(f"{THESAURUS_ARRAYS}terms", self.terms.astype(smallest_uint(len(self.words))))
         writer.put(f"{THESAURUS_ARRAYS}word.bytes", np.asarray(self.words.data))
@@ -137,9 +143,9 @@ class PageTopics:
 
 
 def _is_talked_about(
-    corpus: Corpus, words: "Vocabulary", offsets: Array, terms: Array, threads: int
-) -> npt.NDArray[np.bool_]:
-    """Return of each word whether pages say it often, given the words that each page is about.
+    corpus: Corpus, words: "Vocabulary", offsets: Array, terms: Array, threads: int, pages: "npt.NDArray[np.int64] | None"
+) -> npt.NDArray[np.bool_]:  # fmt: skip
+    """Mark the words that pages, all or some, repeat, given the words that each page is about.
 
     A page says a word often if it stands in the title or some times in the text. Compared are the shares of pages that do so, of
     those about the word and of those about any; half of that is enough. Where pages are too short to say anything often,
@@ -150,7 +156,7 @@ def _is_talked_about(
     of_text, of_title = TERM_ATTRIBUTES.index("text"), TERM_ATTRIBUTES.index("title")
     columns, page = len(words.shown), np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     titled, said = np.zeros(len(terms), np.bool_), np.zeros((len(_OFTEN), len(terms)), np.bool_)
-    for first, counted in term_batches(corpus, words, threads):
+    for first, counted in term_batches(corpus, words, threads, pages):
         word, attribute = np.divmod(counted.terms, len(TERM_ATTRIBUTES))
         keys, in_text = counted.rows * columns + word, attribute == of_text
         here = slice(offsets[first], offsets[first + len(counted)])
@@ -163,13 +169,18 @@ def _is_talked_about(
             often = repeated | titled
             usual = often.mean()
             # Half a page more that says it: a word of few pages is given the benefit of the doubt.
-            pages, saying = np.bincount(terms, minlength=columns), np.bincount(terms[often], minlength=columns)
-            return np.asarray((saying + 0.5) / (pages + 0.5 / usual) >= usual / 2)
+            held, saying = np.bincount(terms, minlength=columns), np.bincount(terms[often], minlength=columns)
+            return np.asarray((saying + 0.5) / (held + 0.5 / usual) >= usual / 2)
     return np.ones(columns, np.bool_)
 
 
-def _page_phrases(corpus: Corpus, threads: int) -> tuple[Array, Array, list[bytes]]:
-    """Return (pages, numbers of the phrases that they are about, the phrases), each of several words that often stand alone."""
+def _page_phrases(
+    corpus: Corpus, threads: int, chosen: npt.NDArray[np.int64]
+) -> tuple[Array, Array, list[bytes]]:  # fmt: skip
+    """Return (places in the chosen pages, numbers of the phrases that these are about, the phrases).
+
+    Only phrases that often stand alone count; how often, all pages of the corpus say.
+    """
     from pagekin.clusters.shown import phrases_of_corpus, weigh_ranks  # which questions do not need
     from pagekin.text import tokens
 
@@ -183,7 +194,9 @@ def _page_phrases(corpus: Corpus, threads: int) -> tuple[Array, Array, list[byte
     )
     about = weigh_ranks(ranks) >= _SHOWN
     pages, phrases = pages[about], phrases[about]
-    kept = np.bincount(phrases, minlength=shown.phrases.count)[phrases] >= _FEWEST
+    is_chosen = np.zeros(len(corpus), np.bool_)
+    is_chosen[chosen] = True
+    kept = is_chosen[pages] & (np.bincount(phrases, minlength=shown.phrases.count)[phrases] >= _FEWEST)
     forms = shown.forms(np.unique(phrases[kept]).tolist())
     texts = {phrase: " ".join(tokens(form)).encode() for phrase, form in forms.items()}
     usual = {text: phrase for phrase, text in reversed(texts.items()) if b" " in text}
@@ -191,11 +204,11 @@ def _page_phrases(corpus: Corpus, threads: int) -> tuple[Array, Array, list[byte
     for place, phrase in enumerate(usual.values()):
         number[phrase] = place
     kept &= number[phrases] >= 0
-    return pages[kept], number[phrases[kept]], list(usual)
+    return np.searchsorted(chosen, pages[kept]), number[phrases[kept]], list(usual)
 
 
 def numbers_of(word: str) -> tuple[str, ...]:
-    """Return a word and what its singular and its plural may be, as English writes most of them."""
+    """Return a word with its possible singular and plural forms, by English rules."""
     others = [f"{word}s", f"{word}es", word.removesuffix("s"), word.removesuffix("es")]
     others += [f"{word[:-1]}ies"] if word.endswith("y") else []
     others += [f"{word[:-3]}y"] if word.endswith("ies") else []
@@ -211,7 +224,7 @@ class PageThesaurus:
     """
 
     def __init__(self, about: PageTopics, hidden: "npt.NDArray[np.bool_] | None" = None) -> None:
-        """Take what pages are about, and marks of those that are in the collection no more."""
+        """Take what pages are about, and a mask of the pages that are hidden."""
         self._words = len(about.words)
         self._offered = np.ones(self._words, np.bool_) if about.offered is None else about.offered
         self._shown = [word.decode("utf-8", "replace") for word in about.words]
@@ -228,12 +241,12 @@ class PageThesaurus:
 
     @classmethod
     def of(cls, corpus: Corpus, threads: int = 1) -> "PageThesaurus":
-        """Make the thesaurus of a collection, from what it keeps if it does."""
+        """Make the thesaurus of a collection, from its stored arrays if it has them."""
         return cls(PageTopics.read(corpus.kin) or PageTopics.of(corpus, threads), corpus.hidden)
 
     @cached_property
     def _of_stem(self) -> dict[str, int]:
-        """Return the commonest word with each stem."""
+        """Return the most common word with each stem."""
         found: dict[str, int] = {}
         for word, term in self._number.items():
             stem = stem_of_word(word)
@@ -242,14 +255,14 @@ class PageThesaurus:
         return found
 
     def find(self, word: str) -> int:
-        """Return the number of a word, or of the commonest word with its stem; -1 if no page is about it."""
+        """Return the number of a word, or of the most common word with its stem; -1 if no page is about it."""
         (form,) = bag_forms([fold_case(word)], _STRATEGY)
         if form in self._number:
             return self._number[form]
         return self._of_stem.get(stem_of_word(form), -1) if form else -1
 
     def known(self, words: Sequence[str]) -> tuple[list[int], bool]:
-        """Return the numbers of those words that pages are about, and whether they are all of the words that can be.
+        """Return the numbers of the words that pages are about, and whether these are all words that could be.
 
         Stop words cannot, so they do not matter unless there are no others.
         """
@@ -324,14 +337,14 @@ class Cooccurrences:
         return cls(pages, documents, tuple(numbers), both, df)
 
     def first(self, most: int) -> "Cooccurrences":
-        """Return the counts of the words on most pages of the question; of equals the rarer ones, which tell more."""
+        """Return the counts of the words on most pages of the query; ties go to rarer words, which are more informative."""
         places = sorted(range(len(self.words)), key=lambda one: (-self.both[one], self.df[one], self.words[one]))
         order = np.array(places[:most], np.int64)
         words = tuple(self.words[place] for place in places[:most])
         return Cooccurrences(self.pages, self.documents, words, self.both[order], self.df[order])
 
     def merge_forms(self) -> "Cooccurrences":
-        """Return the counts with one form of each word: that which most pages are about, of those that go with the question."""
+        """Return the counts with one form per word: the most common of those that co-occur with the query."""
         best: dict[str, int] = {}
         most: dict[str, int] = {}
         stems = [stem_of_word(word) for word in self.words]
@@ -353,7 +366,7 @@ class Cooccurrences:
         return Cooccurrences(self.pages, self.documents, words, self.both[places], self.df[places])
 
     def suggest(self, count: int = 8) -> Suggestions:
-        """Return the words that fit best, each in one form."""
+        """Return the best suggestions, each word in one form."""
         return self.merge_forms()._suggest(count) if self.pages else Suggestions(0, (), (), ())
 
     def _suggest(self, count: int) -> Suggestions:

@@ -22,7 +22,7 @@ _NOTICE = re.compile(
 
 
 def site_words(corpus: Corpus, chosen: Array) -> tuple[npt.NDArray[np.int16], frozenset[str], npt.NDArray[np.bool_]]:
-    """Return how many words at both ends of each title are its site's, (pages, 2); what sites call themselves; notices.
+    """Return (the numbers of site words at both ends of each title, (pages, 2); the names of sites; the notices).
 
     Sites call themselves what their titles repeat, and by the parts of their addresses. Pages that were not chosen have -1.
     """

@@ -1,4 +1,4 @@
-"""One open collection answers every question: the service of a leaf.
+"""The service of a leaf: one open collection that answers every question.
 
 `Collection` is one open `.kin` folder, `ReloadingCollection` the service that follows a rebuilt folder and works in
 threads, `Service` what everything is that answers, `messages` its requests and answers.

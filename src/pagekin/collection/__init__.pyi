@@ -10,6 +10,7 @@ from .evaluations import (
     JudgedStrategy,
     SearchSummary,
     StoredEvaluation,
+    StrategyDifference,
     StrategyScore,
     command_to_repeat,
     read_evaluations,
@@ -56,7 +57,7 @@ from .messages import (
     as_items,
     encode,
 )
-from .page_tables import Cluster, ClusterTable, PageTable, surt_key
+from .page_tables import Cluster, ClusterTable, PageTable, name_times, surt_key
 from .queries import Day, check_filters, make_filters, may_pass, parse_query, query_words, relaxed_query
 from .ranking import by_score, fold_hits, group_hits, merge_hits
 from .record_files import CopiedRecords, PageRecord, copy_records, page_records, write_cdxj, write_wacz
@@ -128,6 +129,7 @@ __all__ = [
     "ShowRequest",
     "SkippedNode",
     "StoredEvaluation",
+    "StrategyDifference",
     "StrategyScore",
     "SuggestRequest",
     "Summary",
@@ -164,6 +166,7 @@ __all__ = [
     "may_pass",
     "merge_hits",
     "messages",
+    "name_times",
     "nothing_to_suggest_by",
     "open_collection_at",
     "page_records",

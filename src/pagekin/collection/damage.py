@@ -18,7 +18,7 @@ def refuse_damaged(path: Path) -> None:
 def damaged_error(path: Path, what: str) -> KinError:
     """Return the error that says what is damaged and what to do."""
     return KinError(
-        f"{path} is damaged: {what[:_LONGEST]}. See all of it: pagekin check {path}. "
+        f"{path} is damaged: {what[:_LONGEST]}. For all damage: pagekin check {path}. "
         f"Then make it again: pagekin build SOURCE... --out {path}"
     )
 

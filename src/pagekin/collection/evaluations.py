@@ -23,6 +23,9 @@ class StrategyScore(Struct, frozen=True, kw_only=True):
     somers_d: float | None
     tied: float | None
     pairs: int
+    somers_low: float | None = None
+    somers_high: float | None = None
+    """The 95 % interval of Somers' D; None if an earlier version judged it."""
 
 
 class JudgedStrategy(Struct, frozen=True, kw_only=True):
@@ -40,6 +43,26 @@ class JudgedStrategy(Struct, frozen=True, kw_only=True):
     orthogonality: float | None
     ndcg10: float | None
     map: float | None
+    regions: dict[str, StrategyScore] = {}
+    """The scores in every region; none if an earlier version judged it."""
+    ndcg10_interval: tuple[float | None, float | None] = (None, None)
+    map_interval: tuple[float | None, float | None] = (None, None)
+
+
+class StrategyDifference(Struct, frozen=True, kw_only=True):
+    """How far a measure of the best strategy is above that of another, with its paired 95 % interval."""
+
+    first: str
+    second: str
+    measure: str
+    """The name of the measure, and its region if it has one."""
+    difference: float
+    """First minus second."""
+    low: float | None
+    high: float | None
+    beyond_chance: bool
+    verdict: str
+    """Which of the two is better by this measure, or that it may be chance."""
 
 
 class SearchSummary(Struct, frozen=True, kw_only=True):
@@ -76,6 +99,12 @@ class StoredEvaluation(Struct, frozen=True, kw_only=True):
     left_out: int = 0
     """Strategies that were judged, but are not kept."""
     search: SearchSummary | None = None
+    notes: tuple[str, ...] = ()
+    """Sentences about figures that would surprise a reader."""
+    differences: tuple[StrategyDifference, ...] = ()
+    """The best strategy compared with the closest others: with a single one in every region, else in the main one."""
+    not_read: int = 0
+    """How many of the pages are known only from links."""
 
 
 def read_evaluations(facts: Mapping[str, Any]) -> dict[str, StoredEvaluation]:

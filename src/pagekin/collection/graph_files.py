@@ -4,7 +4,7 @@ import csv
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
 from pagekin.collection.graphs import Graph
@@ -17,6 +17,7 @@ _GRAPHML = """<?xml version="1.0" encoding="UTF-8"?>
 <key id="url" for="node" attr.name="url" attr.type="string"/>
 <key id="label" for="node" attr.name="label" attr.type="string"/>
 <key id="host" for="node" attr.name="host" attr.type="string"/>
+<key id="topic" for="node" attr.name="topic" attr.type="string"/>
 <key id="captured" for="node" attr.name="captured" attr.type="boolean"/>
 <key id="weight" for="edge" attr.name="weight" attr.type="double"/>
 <graph edgedefault="directed">
@@ -27,7 +28,8 @@ _GEXF = """<?xml version="1.0" encoding="UTF-8"?>
 <attributes class="node">
 <attribute id="0" title="url" type="string"/>
 <attribute id="1" title="host" type="string"/>
-<attribute id="2" title="captured" type="boolean"/>
+<attribute id="2" title="topic" type="string"/>
+<attribute id="3" title="captured" type="boolean"/>
 </attributes>
 <nodes>
 """
@@ -56,21 +58,35 @@ def write_gephi(graph: Graph, folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "nodes.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow(["Id", "Label", "Url", "Host", "Captured"])
-        for number, url, title in _nodes(graph):
-            rows.writerow([number, title or url, url, host_of(url), str(bool(title is not None)).lower()])
+        rows.writerow(["Id", "Label", "Url", "Host", "Topic", "Captured"])
+        for node in _nodes(graph):
+            rows.writerow([node.number, node.label, node.url, node.host, node.topic, node.captured])
     with (folder / "edges.csv").open("w", encoding="utf-8", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["Source", "Target", "Type", "Weight"])
         rows.writerows([source, target, "Directed", weight] for source, target, weight in _edges(graph))
 
 
-def _nodes(graph: Graph) -> Iterator[tuple[int, str, str | None]]:
-    """Yield (number, address, title or None if it was not read) of pages and of targets of edges."""
-    titles, urls = graph.titles(), graph.urls
+class _Node(NamedTuple):
+    """A page, or the target of a link, as files of graphs describe it."""
+
+    number: int
+    url: str
+    label: str
+    """The title, or the address."""
+    host: str
+    topic: str
+    captured: str
+    """Whether the page was read: `true` or `false`."""
+
+
+def _nodes(graph: Graph) -> Iterator[_Node]:
+    """Yield the pages and the targets of edges."""
+    titles, topics, urls = graph.titles(), graph.topics(), graph.urls
     sources, targets, _weights = graph.edges()
-    for node in sorted({*sources.tolist(), *targets.tolist(), *titles}):
-        yield node, urls[node], titles.get(node)
+    for number in sorted({*sources.tolist(), *targets.tolist(), *titles}):
+        url, captured = urls[number], str(number in titles).lower()
+        yield _Node(number, url, titles.get(number) or url, host_of(url), topics.get(number, ""), captured)
 
 
 def _edges(graph: Graph) -> Iterator[tuple[int, int, float]]:
@@ -79,10 +95,10 @@ def _edges(graph: Graph) -> Iterator[tuple[int, int, float]]:
 
 def _write_graphml(graph: Graph, file: IO[str]) -> None:
     file.write(_GRAPHML)
-    for number, url, title in _nodes(graph):
-        data = {"url": url, "label": title or url, "host": host_of(url), "captured": str(title is not None).lower()}
+    for node in _nodes(graph):
+        data = {"url": node.url, "label": node.label, "host": node.host, "topic": node.topic, "captured": node.captured}
         cells = "".join(f'<data key="{key}">{_text(value)}</data>' for key, value in data.items())
-        file.write(f'<node id="n{number}">{cells}</node>\n')
+        file.write(f'<node id="n{node.number}">{cells}</node>\n')
     for source, target, weight in _edges(graph):
         file.write(f'<edge source="n{source}" target="n{target}"><data key="weight">{weight:g}</data></edge>\n')
     file.write("</graph>\n</graphml>\n")
@@ -90,10 +106,10 @@ def _write_graphml(graph: Graph, file: IO[str]) -> None:
 
 def _write_gexf(graph: Graph, file: IO[str]) -> None:
     file.write(_GEXF)
-    for number, url, title in _nodes(graph):
-        values = (url, host_of(url), str(title is not None).lower())
+    for node in _nodes(graph):
+        values = (node.url, node.host, node.topic, node.captured)
         cells = "".join(f'<attvalue for="{place}" value={_quote(value)}/>' for place, value in enumerate(values))
-        file.write(f'<node id="{number}" label={_quote(title or url)}><attvalues>{cells}</attvalues></node>\n')
+        file.write(f'<node id="{node.number}" label={_quote(node.label)}><attvalues>{cells}</attvalues></node>\n')
     file.write("</nodes>\n<edges>\n")
     for place, (source, target, weight) in enumerate(_edges(graph)):
         file.write(f'<edge id="{place}" source="{source}" target="{target}" weight="{weight:g}"/>\n')

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 
 from pagekin.collection.tables import Table, require_package
-from pagekin.hypertext import Corpus, has_delta_error
+from pagekin.hypertext import has_delta_error
 from pagekin.similarity import RankingOptions, RelatedIndex, all_neighbours
 from pagekin.store import Array
 
@@ -35,6 +35,10 @@ class Graph(Table):
         """Return the titles of the nodes that were read."""
         raise NotImplementedError
 
+    def topics(self) -> dict[int, str]:
+        """Return the names of the nodes' topics, as far as they are known."""
+        return {}
+
     def to_scipy(self) -> Any:
         """Return the weights as a sparse matrix of scipy (CSR), in which row i and column i are `urls[i]`."""
         sparse = require_package("scipy.sparse", "to_scipy")
@@ -43,12 +47,12 @@ class Graph(Table):
         return sparse.csr_array((weights, (sources, targets)), shape=(size, size))
 
     def to_networkx(self) -> Any:
-        """Return a graph of networkx whose nodes are addresses with titles."""
+        """Return a graph of networkx whose nodes are addresses with titles and topics."""
         graph = require_package("networkx", "to_networkx").DiGraph()
-        urls, titles = self.urls, self.titles()
+        urls, titles, topics = self.urls, self.titles(), self.topics()
         sources, targets, weights = (column.tolist() for column in self.edges())
         for node in sorted({*sources, *targets, *titles}):
-            graph.add_node(urls[node], title=titles.get(node, ""), captured=node in titles)
+            graph.add_node(urls[node], title=titles.get(node, ""), topic=topics.get(node, ""), captured=node in titles)
         graph.add_weighted_edges_from(
             (urls[source], urls[target], weight)
             for source, target, weight in zip(sources, targets, weights, strict=True)
@@ -81,7 +85,7 @@ class Links(Graph):
     def __init__(self, collection: "Collection") -> None:
         if collection.delta:
             raise has_delta_error(collection.path)
-        self._corpus: Corpus = collection.corpus
+        self._collection, self._corpus = collection, collection.corpus
 
     def __len__(self) -> int:
         return len(self._corpus.anchors.target)
@@ -131,6 +135,16 @@ class Links(Graph):
         """Return the titles of pages by their addresses' numbers."""
         numbers = self._corpus.pages.url.tolist()
         return {number: self._corpus.titles.text(page) for page, number in enumerate(numbers)}
+
+    def topics(self) -> dict[int, str]:
+        """Return the names of the pages' topics by their addresses' numbers; none without clusters."""
+        if not self._collection.has_label:
+            return {}
+        clusters = self._collection.cluster_of.tolist()
+        names = {cluster: self._collection.cluster_name(cluster) for cluster in set(clusters)}
+        return {
+            number: names[cluster] for number, cluster in zip(self._corpus.pages.url.tolist(), clusters, strict=True)
+        }
 
 
 class Neighbour(NamedTuple):

@@ -24,8 +24,9 @@ Url = Annotated[str, Meta(min_length=1, max_length=8_000)]
 NamePath = Annotated[tuple[Name, ...], Meta(max_length=32)]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Seconds = Annotated[float, Meta(ge=0, le=1e6)]
-Moment = Annotated[int, Meta(ge=0, le=253_402_300_799)]
-"""Seconds from 1970 to the end of the year 9999, at most: later ones are no dates."""
+LATEST = 253_402_300_799
+"""Seconds from 1970 to the end of the year 9999: later ones are no dates."""
+Moment = Annotated[int, Meta(ge=0, le=LATEST)]
 Limit = Annotated[int, Meta(ge=0, le=10_000, description="The most results.")]
 First = Annotated[int, Meta(ge=0, le=10_000, description="How many of the best to pass over: page 2 begins at 10.")]
 Routing = Literal["filters", "terms", "all"]
@@ -333,7 +334,7 @@ class Answer(Table, msgspec.Struct, frozen=True, kw_only=True):
         return len(self.results)
 
     def __bool__(self) -> bool:
-        """Return True, also without hits: it is an answer."""
+        """Return True even without hits, because an empty answer is an answer."""
         return True
 
     def rows(self) -> Iterator[dict[str, Any]]:

@@ -1,11 +1,13 @@
 """The pages and the clusters of a collection as tables."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import urlsplit
 
 from pagekin.clusters import Tree
+from pagekin.collection.messages import LATEST
 from pagekin.collection.tables import Table
 from pagekin.hypertext import host_of
 from pagekin.sources import NO_PLACE, CopyError, RecordCopier, RecordPlace
@@ -15,9 +17,9 @@ if TYPE_CHECKING:
 
 
 def surt_key(url: str) -> str:
-    """Return an address as archives sort them: `com,example)/path?query`, in small letters, without scheme and `www.`."""
+    """Return the sort key of an address in archives: `com,example)/path?query`, in lower case, without scheme and `www.`."""
     parts = urlsplit(url.lower())
-    host = parts.hostname or ""
+    host = (parts.hostname or "").rstrip(".")
     labels = host.split(".")
     if labels[0].startswith("www") and labels[0][3:].isdigit() | (labels[0] == "www") and len(labels) > 1:
         labels = labels[1:]
@@ -29,8 +31,16 @@ def surt_key(url: str) -> str:
     return f"{name}{port}){path}{query}"
 
 
+def name_times(dates: Sequence[int]) -> list[str]:
+    """Return the days of captures as text, with the time where several are of one day."""
+    moments = [datetime.fromtimestamp(date, UTC) if 0 < date <= LATEST else None for date in dates]
+    days = Counter(moment.date() for moment in moments if moment)
+    forms = [("%Y-%m-%d %H:%M:%S" if days[moment.date()] > 1 else "%Y-%m-%d") if moment else "" for moment in moments]
+    return [moment.strftime(form) if moment else "unknown date" for moment, form in zip(moments, forms, strict=True)]
+
+
 class PageTable(Table):
-    """All pages of a collection, by the names of columns that Common Crawl's index has, as far as a collection knows them."""
+    """All pages of a collection as a table, with the column names of Common Crawl's index."""
 
     columns: ClassVar = {
         "url": "string", "url_surtkey": "string", "url_host_name": "string", "fetch_time": "moment",
@@ -40,7 +50,7 @@ class PageTable(Table):
     }  # fmt: skip
 
     def __init__(self, collection: "Collection", copier: RecordCopier | None = None) -> None:
-        """Make a table; `copier` finds the pages' records, whose digests a collection does not keep."""
+        """Make a table; `copier` reads the digests, which a collection does not store, from the pages' records."""
         self._collection, self._copier = collection, copier
 
         self._whole = collection.whole
@@ -80,7 +90,7 @@ class PageTable(Table):
             }
 
     def _digest(self, place: RecordPlace, url: str) -> str:
-        """Return the digest that a page's record has of its payload, a SHA-1 in the form of Common Crawl: without its name."""
+        """Return the payload digest in a page's record; a SHA-1 without its name, as in Common Crawl."""
         if self._copier is None:
             return ""
         try:

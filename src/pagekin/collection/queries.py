@@ -30,7 +30,7 @@ def parse_query(text: str, match: Match = "best") -> Query:
 
 
 def relaxed_query(question: Question, match: Match, whole: int) -> Query | None:
-    """Return the query for pages with some of the words, if it is to be asked where `whole` documents hold all; else None."""
+    """Return the query for pages with some of the words if only `whole` documents hold all and that is too few; else None."""
     return question.some if match == "best" and whole < FEW else None
 
 
@@ -40,12 +40,12 @@ def query_words(query: Query) -> list[tuple[str | None, str]]:
 
 
 def make_filters(site: str = "", since: Day = None, until: Day = None, language: str = "") -> Filters:
-    """Return filters; of a day, `since` means its first second and `until` its last. Raise a QueryError for what is no day."""
+    """Return filters, where `since` is the first second of a day and `until` the last; raise a QueryError for an invalid day."""
     return Filters(site, _seconds(since), _seconds(until, _LAST_SECOND), language)
 
 
 def _seconds(day: Day, more: int = 0) -> int | None:
-    """Return seconds since 1970, `more` if a whole day is named; days before 1970 count as its first second."""
+    """Return seconds since 1970, plus `more` if the text names a whole day; days before 1970 count as 0."""
     day = day.strip() or None if isinstance(day, str) else day
     if day is None or isinstance(day, int):
         return day

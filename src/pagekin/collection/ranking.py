@@ -47,7 +47,7 @@ class Ranking:
 def rank_pages(
     search: Callable[[int], Hits], fold: Callable[[Sequence[int]], Sequence[int]], first: int, last: int
 ) -> Ranking:
-    """Return the documents from place `first` up to `last` of what `search`, asked for the best so many, finds.
+    """Return the documents from rank `first` to `last`, calling `search` for as many of the best as that needs.
 
     `fold` gives the head of each page of a list. Where copies take most places, more documents are looked at until there are
     enough others, or 10,000 were.
@@ -75,12 +75,12 @@ def groups_of(heads: Sequence[int]) -> list[list[int]]:
 
 
 def by_score(hit: Hit) -> tuple[float, str]:
-    """Return what hits are sorted by: the best first, ties by address."""
+    """Return the sort key of hits: by score, then by address."""
     return -hit.score, hit.url
 
 
 def fold_hits(hits: Iterable[Hit], limit: int | None = None) -> list[Hit]:
-    """Return hits in order, at most `limit`, those of one address and near-copies folded under the best of them."""
+    """Return at most `limit` hits in order; fold equal addresses and near-copies under the best of them."""
     ordered = sorted(hits, key=by_score)
     heads = fold_copies(_sketches(ordered), [(hit.kind, hit.url) for hit in ordered])
     groups = groups_of(heads)[:limit]
@@ -88,7 +88,7 @@ def fold_hits(hits: Iterable[Hit], limit: int | None = None) -> list[Hit]:
 
 
 def merge_hits(hits: Iterable[Hit], limit: int | None = None) -> list[Hit]:
-    """Return hits in order, at most `limit`, those of one address as one; copies stay hits of their own."""
+    """Return at most `limit` hits in order; merge those of one address, but keep copies as separate hits."""
     groups: dict[tuple[str, str], list[Hit]] = {}
     for hit in sorted(hits, key=by_score):
         groups.setdefault((hit.kind, hit.url), []).append(hit)

@@ -22,7 +22,7 @@ _STEP = 1 << 20
 
 
 class PageRecord(NamedTuple):
-    """A page, and where its record stands."""
+    """A page, and the place of its record."""
 
     url: str
     title: str
@@ -34,7 +34,7 @@ class PageRecord(NamedTuple):
 
 @dataclass
 class CopiedRecords:
-    """What became of the records that were to be copied."""
+    """The outcome of copying records: how many were copied, and why others were not."""
 
     copied: list[PageRecord] = field(default_factory=list)
     """With the places of the copies."""
@@ -56,7 +56,7 @@ def page_records(corpus: Corpus, copier: RecordCopier | None = None) -> Iterator
 
 
 def write_cdxj(records: Iterable[PageRecord], path: Path) -> int:
-    """Write an index of records as CDXJ, sorted as readers want it; return how many have a place that can be told."""
+    """Write a sorted CDXJ index of records; return the number of records with a known place."""
     lines = _cdxj_lines(records)
     with _fresh(path) as file:
         file.writelines(lines)
@@ -156,7 +156,7 @@ def _add_file(archive: zipfile.ZipFile, name: str, path: Path) -> dict[str, Any]
 
 
 def _add_stream(archive: zipfile.ZipFile, name: str, data: IO[bytes], size: int) -> dict[str, Any]:
-    """Add a file to a WACZ, uncompressed, so that it can be read in place; return what the package says of it."""
+    """Add a file to a WACZ, uncompressed, so that it can be read in place; return its entry for the package."""
     entry = zipfile.ZipInfo(name)
     entry.file_size = size
     digest = hashlib.sha256()
@@ -169,7 +169,7 @@ def _add_stream(archive: zipfile.ZipFile, name: str, data: IO[bytes], size: int)
 
 @contextmanager
 def _fresh(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file that takes the place of `path` when it is whole."""
+    """Open a temporary file that replaces `path` once it is complete."""
     fresh = path.with_name(f".{path.name}.unfinished")
     try:
         with fresh.open("wb") as file:

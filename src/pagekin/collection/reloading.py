@@ -177,6 +177,10 @@ class ReloadingCollection(Service):
         """Return what is wrong with it, for operators."""
         return self.source.reason
 
+    def look_again(self) -> None:
+        """Make the next question check for a rebuild."""
+        self.source.look_again()
+
     def explain_fault(self, error: BaseException) -> str:
         """Return the message of an unexpected error for clients: whether the collection is damaged."""
         return self._check.explain(error)

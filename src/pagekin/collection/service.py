@@ -82,7 +82,7 @@ class Service:
         return await self._ask("show", request, messages.Answer)
 
     async def select(self, request: messages.SelectRequest) -> messages.Answer:
-        """Return the clusters and documents of the current set that match. Filters are for documents."""
+        """Return the clusters and documents of the current set that match; filters apply only to documents."""
         return await self._ask("select", request, messages.Answer)
 
     async def expand(self, request: messages.SelectRequest) -> messages.Answer:
@@ -176,6 +176,13 @@ class Service:
 
     async def stop(self) -> None:
         """Stop the service, and close what is open."""
+
+    def shards(self) -> "dict[str, Service]":
+        """Return the services of its shards, by name; empty for everything but a collection in shards."""
+        return {}
+
+    def look_again(self) -> None:
+        """Make the next question check whether the folder behind the service was rebuilt, if there is one."""
 
     def wake(self) -> bool:
         """Fetch changed labels of the children now; return whether there are children."""

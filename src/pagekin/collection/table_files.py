@@ -1,4 +1,4 @@
-"""Tables as files: Parquet, CSV and JSON lines, written row by row, all or nothing."""
+"""Write tables as files: Parquet, CSV or JSON lines, row by row, all or nothing."""
 
 import csv
 import json
@@ -58,7 +58,7 @@ def _write_parquet(table: Table, file: IO[bytes], tell: Callable[[int], None]) -
 
 
 def _write_csv(table: Table, file: IO[bytes], tell: Callable[[int], None]) -> int:
-    """Write a header and a line for each row; lists are joined by blanks, times written as ISO 8601 has them."""
+    """Write a header and a line for each row; join lists by spaces, and write times as in ISO 8601."""
     lines = _EncodedFile(file)
     writer = csv.DictWriter(lines, table.columns)
     writer.writeheader()

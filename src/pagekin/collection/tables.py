@@ -7,6 +7,7 @@ from itertools import islice
 from typing import Any, ClassVar
 
 from pagekin.errors import PagekinError
+from pagekin.wording import format_measure
 
 _SHOWN = 20
 _BATCH = 20_000
@@ -74,7 +75,7 @@ class Table:
 def _cell(value: Any) -> str:
     """Return a value as a cell: addresses as links, long texts cut."""
     if isinstance(value, float):
-        return f"<td>{value:.3f}</td>"
+        return f"<td>{format_measure(value)}</td>"
     text = ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
     shown = escape(text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]} …")
     if text.startswith(("http://", "https://")):

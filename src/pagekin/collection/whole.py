@@ -163,7 +163,7 @@ class Whole:
         return np.concatenate(pages)
 
     def matching_pages(self, query: Query) -> Mask:
-        """Return whether each page belongs to a document that matches."""
+        """Mark the pages whose document matches."""
         return np.concatenate([part.text.matching_pages(query, part.documents) for part in self.parts])
 
     def keep(self, filters: messages.Filters) -> Mask | None:
@@ -362,7 +362,7 @@ class Whole:
             return False
 
     def without_path(self, message: str) -> str:
-        """Return an error's message for clients, without the path of the collection."""
+        """Return an error's message for clients, without the collection's path."""
         if not self._hide_path:
             return message
         for part in self.parts:

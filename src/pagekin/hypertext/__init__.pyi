@@ -99,7 +99,7 @@ from .shards_of_parts import ShardCorpora, choose_ranges, merge_in_shards, sampl
 from .sites import site_names, site_of_address, sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
-from .titles import HostTitles, ShortTitles, repeated_ends
+from .titles import HostTitles, ShortTitles, drop_number, repeated_ends
 from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 from .widening import widen_corpus
 from .workers import WorkerError
@@ -190,6 +190,7 @@ __all__ = [
     "divide_chosen",
     "divide_part",
     "divide_unchanged",
+    "drop_number",
     "expired_addresses",
     "find_regions",
     "find_starts",

@@ -180,6 +180,14 @@ class Corpus:
     def _alias_targets(self) -> Array:
         return np.asarray(self.kin["alias.target"])[self._aliases_by_target]
 
+    def capture_dates(self, number: int) -> list[int]:
+        """Return when an address was captured, the newest first; then 0 for each capture at an unknown time.
+
+        Captures at the same second are one: archives of the same crawl may overlap.
+        """
+        dates = [int(self.pages.date[page]) for page in self.pages_of(number)]
+        return [*dict.fromkeys(date for date in dates if date), *([0] * dates.count(0))]
+
     def pages_of(self, number: int) -> list[int]:
         """Return the pages captured at a URL, the newest first: none, one, or several if all captures were kept."""
         urls = self.kin["page.url"]
@@ -416,12 +424,12 @@ class Corpus:
         pages = self.pages_of(number)
         if not pages:
             return about
-        page = pages[0]
+        page, dates = pages[0], self.capture_dates(number)
         stream = self.stream(page)
         about |= {
             "captured": True,
-            "captures": len(pages),
-            "capture_dates": [int(self.kin["page.date"][one]) for one in pages],
+            "captures": len(dates),
+            "capture_dates": dates,
             "title": self.titles.text(page),
             "host": self.hosts.text(int(self.kin["page.host"][page])),
             "date": int(self.kin["page.date"][page]),

@@ -213,9 +213,10 @@ def _put_offsets(sizes: Array, name: str, writer: KinWriter) -> None:
 
 
 def _join_names(lists: Sequence[Sequence[Any]]) -> tuple[list[Any], list[npt.NDArray[np.int64]]]:
-    """Return (the different names of some short lists in order, the places of each list's names among them)."""
+    """Return (the different names of some lists in order, the places of each list's names among them)."""
     names = sorted({name for some in lists for name in some})
-    return names, [np.array([names.index(name) for name in some], np.int64) for some in lists]
+    place = {name: number for number, name in enumerate(names)}
+    return names, [np.array([place[name] for name in some], np.int64) for some in lists]
 
 
 def _renumber(columns: Sequence[Array], places: Sequence[Array], order: Array) -> npt.NDArray[np.int64]:

@@ -40,6 +40,6 @@ def detected_language(text: str) -> str:
     code = _TWO_LETTERS.get(match.language, match.language)
     if match.script != "Latin":
         return code
-    words = _LATIN_WORD.findall(sample.lower())
-    hits = sum(word in _SMALL_WORDS.get(code, ()) for word in words)
+    words, small_words = _LATIN_WORD.findall(sample.lower()), _SMALL_WORDS.get(code, frozenset())
+    hits = sum(map(small_words.__contains__, words))
     return code if hits >= _SHARE * len(words) else ""

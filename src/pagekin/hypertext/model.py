@@ -2,6 +2,7 @@
 
 import tomllib
 import unicodedata
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
 from functools import lru_cache
@@ -127,6 +128,8 @@ UNSPACED = (
     (0x3005, 0x3007), (0x3040, 0x312F), (0x31F0, 0x31FF), (0xFF66, 0xFF9F),  # Hiragana, Katakana, Bopomofo
     (0x3400, 0x4DBF), (0x4E00, 0x9FFF), (0xF900, 0xFAFF), (0x20000, 0x3FFFF),  # Han
 )  # fmt: skip
+_UNSPACED_BOUNDS = sorted(bound for low, high in UNSPACED for bound in (low, high + 1))
+"""Where these scripts begin and end: a character belongs to one if an odd number of bounds lie at or before it."""
 
 
 class CharClass(IntEnum):
@@ -157,7 +160,7 @@ def classify(code: int) -> CharClass:
         return _SPECIAL[code]
     char = chr(code)
     if char.isalnum() or unicodedata.category(char)[0] == "M":
-        if any(low <= code <= high for low, high in UNSPACED):
+        if bisect_right(_UNSPACED_BOUNDS, code) % 2:
             return CharClass.PAIR
         return CharClass.WORD if char.isalnum() else CharClass.MARK
     return CharClass.SPACE if char.isspace() else CharClass.OTHER

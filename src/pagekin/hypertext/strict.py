@@ -74,6 +74,7 @@ class _StrictReader:
         self._text: list[str] = []
         self._text_bytes = 0
         self._space = False
+        self._between_words = False
         self._line = False
         self._anchors: dict[tuple[int, int, int], int] = {}
         self._fragment = 0
@@ -109,7 +110,9 @@ class _StrictReader:
         in_text = bool(attributes & Attribute.TEXT)  # a drawing's title may hold markup, but its words are ALT alone
         tag = node.tag.lower()
         foreign = node.namespace is not Namespace.HTML
-        if tag in BREAKING:
+        if tag == "a":
+            self._break_at_link()
+        elif tag in BREAKING:
             self._break()
         if tag in HIDDEN and tag != "iframe":
             return None
@@ -146,13 +149,14 @@ class _StrictReader:
     def _leave(self, node: Element) -> None:
         """Handle the end of an element."""
         tag = node.tag.lower()
-        if tag in BREAKING:
-            self._break()
         if tag == "a":
+            self._break_at_link()
             key = self._key(node)
             if key in self._anchors:
                 anchor = self.page.anchors[self._anchors[key]]
                 anchor.end = max(anchor.end, len(self.page.words))
+        elif tag in BREAKING:
+            self._break()
         if tag in _BORDER_AFTER:
             self._border(_BORDER_AFTER[tag])
         elif tag == "title" and node.namespace is Namespace.HTML:
@@ -280,7 +284,7 @@ class _StrictReader:
             if kind is CharClass.WORD or (kind is CharClass.MARK and self._word):
                 if not self._word:
                     self._flush()
-                    self._word_at = self._room()
+                    self._word_at = self._room(before_word=True)
                     self._word_attributes = attributes
                 self._word.append(char)
             elif kind is CharClass.PAIR:
@@ -293,7 +297,7 @@ class _StrictReader:
                 self._pair, self._pair_at, self._pair_attributes = char, at, attributes
             else:
                 self._flush()
-                self._room()
+                self._room(before_word=kind is CharClass.MARK)
                 if kind is CharClass.STOP:
                     self._after_stop = True
                 elif kind is CharClass.FULL_STOP:
@@ -304,14 +308,14 @@ class _StrictReader:
             if self._title_text is not None:
                 self._title_text.append(char)
 
-    def _room(self) -> int:
+    def _room(self, before_word: bool = False) -> int:
         """Write the pending white space of the plain text; return the offset after it."""
         if self._text:
             if self._line:
                 self._put("\n")
-            elif self._space:
+            elif self._space or (self._between_words and before_word):
                 self._put(" ")
-        self._line = self._space = False
+        self._line = self._space = self._between_words = False
         return self._text_bytes
 
     def _put(self, char: str) -> None:
@@ -333,6 +337,12 @@ class _StrictReader:
         """End the word at a tag that words cannot span."""
         self._flush()
         self._space = True
+
+    def _break_at_link(self) -> None:
+        """End the word where a link begins or ends; a space is due only if another word follows at once."""
+        if self._word or self._pair:
+            self._flush()
+            self._between_words = True
 
     def _emit(self, word: str, at: int, attributes: int) -> None:
         page = self.page

@@ -13,6 +13,8 @@ FEWEST = 5
 SHARE = 0.5
 _BORDER = re.compile(r"\s+[-–—|·»:]+\s+|\s*[|»]\s*|:\s+")
 _PARENTHESES = re.compile(r"\s+\([^()]{3,}\)$")
+_NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")
+"""The number of a chapter or section. Its last point tells it from the version in "3.11 release notes"."""
 
 
 def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
@@ -25,14 +27,22 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
         borders = list(_BORDER.finditer(title))
         if borders:
             begin[title[: borders[0].end()]] += 1
-        if last := _PARENTHESES.search(title) or (borders[-1] if borders else None):
+            end[title[borders[-1].start() :]] += 1
+        if last := _PARENTHESES.search(title):
             end[title[last.start() :]] += 1
 
     def most(counts: Counter[str]) -> str:
-        text, times = counts.most_common(1)[0] if counts else ("", 0)
-        return text if times >= max(FEWEST, SHARE * count) else ""
+        """Return the longest text that enough titles share: " — Manual (2.2)" rather than " (2.2)"."""
+        enough = [text for text, times in counts.items() if times >= max(FEWEST, SHARE * count)]
+        return max(enough, key=lambda text: (len(text), text), default="")
 
     return most(begin), most(end)
+
+
+def drop_number(title: str) -> str:
+    """Return a title without the number of its chapter: "What Now?" for "13. What Now?"."""
+    number = _NUMBER.match(title)
+    return title[number.end() :] if number else title
 
 
 class HostTitles:

@@ -52,7 +52,7 @@ class _PageTerms:
 
 @dataclass(frozen=True)
 class _TermFile:
-    """The terms of all pages, in files that the system may move out of memory; page p has offsets[p] to offsets[p + 1]."""
+    """The terms of all pages, in memory-mapped files; page p has entries offsets[p] to offsets[p + 1]."""
 
     offsets: npt.NDArray[np.int64]
     terms: Array
@@ -86,6 +86,55 @@ class _TermFile:
         return cls(np.cumsum(np.concatenate(sizes)), terms, counts, weights, columns)
 
 
+class SearchedTerms:
+    """The words of a collection's pages in the forms that full-text search uses, for the keys of filters.
+
+    Cost: a pass over all words, kept on disk; then for some pages one over their words.
+    """
+
+    def __init__(self, corpus: Corpus, threads: int, documents: Tree | None = None) -> None:
+        self.words = search_words(corpus)
+        self._documents = document_of(documents, len(corpus))
+        self._same = form_table(corpus).same
+        with on_temporary_disk():
+            self._held = _TermFile.of(corpus, self.words, _own_folder(self), threads)
+        self._met, self._seen = np.zeros(self._held.columns, np.bool_), np.empty(self._held.columns, np.int64)
+
+    def keys(self, of_pages: Array) -> TermKeys:
+        """Return the filter keys of some pages, and of all others that are of one document with them."""
+        from pagekin.labels._kernels import leaf as kernels
+
+        # A document is searched as one, so all its words belong wherever one of its pages is.
+        held = np.zeros(len(self._documents), np.bool_)
+        held[self._documents[of_pages]] = True
+        pages = np.flatnonzero(held[self._documents])
+        count = kernels.list_terms(pages, self._held.offsets, self._held.terms, self._met, self._seen)
+        terms = np.sort(self._seen[:count])
+        self._met[terms] = False
+        words, attributes = np.divmod(terms, len(TERM_ATTRIBUTES))
+        if self._same_words is not None:
+            starts, members = self._same_words
+            attributes = np.repeat(attributes, np.diff(starts)[words])
+            words = members[row_entries(starts, words)]
+        hashes = self.words.hashes[words]
+        return np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
+
+    @cached_property
+    def _same_words(self) -> tuple[Array, Array] | None:
+        """Return, for each word, the words whose forms also find it: those with the same stem in another language."""
+        if self._same is None:
+            return None
+        members = np.argsort(self._same, kind="stable")
+        return np.searchsorted(self._same[members], np.arange(len(self._same) + 1)), members
+
+
+def _own_folder(owner: object) -> Path:
+    """Make a temporary folder that is removed with its owner."""
+    folder = Path(mkdtemp(prefix="pagekin-label-"))
+    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class LeafTerms:
     """A collection's terms, counted and weighted once, from which labels of any size are made.
 
@@ -94,20 +143,14 @@ class LeafTerms:
 
     def __init__(self, corpus: Corpus, tree: Tree, threads: int, documents: Tree | None = None) -> None:
         self.corpus, self.tree = corpus, tree
-        self.documents = document_of(documents, len(corpus))
         self.words: Vocabulary = term_words(corpus)
         self.factors = TermSettings(**tree.facts.get("terms", {}))
-        self.search_words = search_words(corpus)
+        self.searched = SearchedTerms(corpus, threads, documents)
         with on_temporary_disk():
-            folder = Path(mkdtemp(prefix="pagekin-label-"))
-            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
-            for name in ("all", "searched"):
-                (folder / name).mkdir()
-            self.all = _TermFile.of(corpus, self.words, folder / "all", threads, self.factors)
-            self.searched = _TermFile.of(corpus, self.search_words, folder / "searched", threads)
-        columns, most = self.all.columns, max(self.all.columns, self.searched.columns)
+            self.all = _TermFile.of(corpus, self.words, _own_folder(self), threads, self.factors)
+        columns = self.all.columns
         self._sums = np.zeros(columns, np.int64), np.zeros(columns, np.int64), np.zeros(columns)
-        self._met, self._seen = np.zeros(most, np.bool_), np.empty(most, np.int64)
+        self._met, self._seen = np.zeros(columns, np.bool_), np.empty(columns, np.int64)
         self.sizes = np.asarray(corpus.pages.html_bytes).astype(np.int64)
         self.texts: dict[int, str] = {}
         self._keys_of: dict[tuple[int, ...], TermKeys] = {}
@@ -175,36 +218,8 @@ class LeafTerms:
         """Return the filter keys of some pages: each word, and each word under an attribute other than text."""
         if cluster.nodes in self._keys_of:
             return self._keys_of[cluster.nodes]
-        found = self._keys_of[cluster.nodes] = self.list_keys(cluster.pages)
+        found = self._keys_of[cluster.nodes] = self.searched.keys(cluster.pages)
         return found
-
-    def list_keys(self, of_pages: Array) -> TermKeys:
-        """Return the filter keys of some pages, and of all others that are of one document with them."""
-        from pagekin.labels._kernels import leaf as kernels
-
-        # A document is searched as one, so all its words belong wherever one of its pages is.
-        held = np.zeros(len(self.corpus), np.bool_)
-        held[self.documents[of_pages]] = True
-        pages = np.flatnonzero(held[self.documents])
-        count = kernels.list_terms(pages, self.searched.offsets, self.searched.terms, self._met, self._seen)
-        terms = np.sort(self._seen[:count])
-        self._met[terms] = False
-        words, attributes = np.divmod(terms, len(TERM_ATTRIBUTES))
-        if self._same_words is not None:
-            starts, members = self._same_words
-            attributes = np.repeat(attributes, np.diff(starts)[words])
-            words = members[row_entries(starts, words)]
-        hashes = self.search_words.hashes[words]
-        return np.unique(np.concatenate([hashes, attribute_keys(hashes, attributes)]))
-
-    @cached_property
-    def _same_words(self) -> tuple[Array, Array] | None:
-        """For each word, the words whose forms also find it: those with the same stem in another language."""
-        same = form_table(self.corpus).same
-        if same is None:
-            return None
-        members = np.argsort(same, kind="stable")
-        return np.searchsorted(same[members], np.arange(len(same) + 1)), members
 
     def group(self, cluster: _PageTerms, most: int) -> fitting.Group:
         """Collect the content of a label about some pages, with at most `most` terms."""

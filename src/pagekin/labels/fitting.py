@@ -24,7 +24,7 @@ _SHOWN = (SHOWN, 3, 0)
 
 @dataclass(frozen=True)
 class LabelBudget:
-    """How large a label may be: `terms` per sub-cluster and for the whole, `bytes` for the JSON form, filters and all."""
+    """Size limits of a label: `terms` per sub-cluster and for the whole, `bytes` of the JSON form including filters."""
 
     terms: int = 500  # as in the paper
     clusters: int = 30  # of a leaf, as in the paper

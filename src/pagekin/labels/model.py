@@ -75,7 +75,7 @@ class AddedTerm(msgspec.Struct, frozen=True, forbid_unknown_fields=True, order=T
 
 
 class LabelLosses(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the budgets left out."""
+    """The items that the budgets left out."""
 
     terms: Count = 0
     """Of all sub-clusters together; the filters still know them."""

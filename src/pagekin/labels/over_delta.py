@@ -4,7 +4,7 @@ Terms of the base's label are counted anew from the pages that came, changed or 
 a filter of the delta, beside that of the base: whoever asks for it is not sent away. Cost: for the delta and what it hides.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,18 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import BagMatrix, Vocabulary, bag_forms, preset_strategy
-from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, TermSettings, Tree, count_terms_in, weigh_terms
+from pagekin.clusters import TERM_ATTRIBUTES, TERM_PRESET, TermSettings, Tree, term_batches, weigh_terms
 from pagekin.hypertext import Corpus
 from pagekin.labels import fitting
-from pagekin.labels.build import LeafTerms, mark_unnoted
+from pagekin.labels.build import SearchedTerms, mark_unnoted
 from pagekin.labels.keep import read_label, write_label
 from pagekin.labels.membership import FilterBank, TermFilter, TermKeys
 from pagekin.labels.model import ContentLabel, SubCluster, Term, is_word, pack_terms
 from pagekin.labels.parts import label_parts
 from pagekin.store import Array, KinWriter, row_entries
 
-Key = tuple[str, int]
-"""A stem and the place of an attribute."""
+_WIDTH = len(TERM_ATTRIBUTES)
 
 
 class PagesOf(NamedTuple):
@@ -42,54 +41,67 @@ class PagesOf(NamedTuple):
         return next((tree for tree in self.trees if tree.name == name), None)
 
     def pages_in(self, nodes: Sequence[int]) -> npt.NDArray[np.int64]:
-        """Return the pages of some clusters, also hidden ones, rising."""
+        """Return the pages of some clusters, including hidden ones, ascending."""
         tree = self.tree("clusters")
         held = [tree.pages_of(node) for node in nodes] if tree else []
         return np.unique(np.concatenate([np.zeros(0, np.int64), *held]))
 
 
 class _Counts(NamedTuple):
-    """How often terms occur on some pages, and on how many of these."""
+    """Counts of terms on some pages, and of the pages that hold them."""
 
-    tf: dict[Key, int]
-    df: dict[Key, int]
+    terms: npt.NDArray[np.int64]
+    """Different terms, rising: the number of a stem * 6 + attribute."""
+    tf: npt.NDArray[np.int64]
+    df: npt.NDArray[np.int64]
+
+    def in_numbers(self, numbers: npt.NDArray[np.int64]) -> "_Counts":
+        """Return the same counts by other, equally ordered numbers of the stems; those with the number -1 are left out."""
+        words, attributes = np.divmod(self.terms, _WIDTH)
+        is_kept = numbers[words] >= 0
+        terms = numbers[words] * _WIDTH + attributes
+        return _Counts(terms[is_kept], self.tf[is_kept], self.df[is_kept])
 
 
-class _Went:
-    """The terms of removed pages of a base, as its label counted them."""
+class _CountedPages:
+    """The terms of the pages that differ, as a label counts them."""
 
-    def __init__(self, base: PagesOf) -> None:
-        self.pages = base.differ
-        terms = _different_terms(base.corpus, base.differ)
-        stems = _stems([base.corpus.word(term) for term in terms.tolist()])
-        names = sorted(set(filter(None, stems)))
-        number = {stem: place for place, stem in enumerate(names)}
-        stem_of = np.full(len(base.corpus.terms), -1, np.int32)
+    def __init__(self, pages: PagesOf, threads: int) -> None:
+        corpus = pages.corpus
+        self.pages = pages.differ
+        terms = _different_terms(corpus, self.pages)
+        texts = [corpus.word(term) for term in terms.tolist()]
+        stems = _stems(texts)
+        self.stems = sorted(set(filter(None, stems)))
+        # Terms are ranked by frequency: the first of a stem is its most common form.
+        self.shown = {stem: text for stem, text in zip(reversed(stems), reversed(texts), strict=True) if stem}
+        number = {stem: place for place, stem in enumerate(self.stems)}
+        stem_of = np.full(len(corpus.terms), -1, np.int32)
         stem_of[terms] = [number.get(stem, -1) for stem in stems]
-        words = Vocabulary(stem_of, np.zeros(len(names), np.uint32), np.zeros(len(names), np.uint64))
-        self.stems = names
-        streams = base.corpus.stream_some(self.pages)
-        self.counted = mark_unnoted(streams, words, count_terms_in(streams, words))
+        count = len(self.stems)
+        words = Vocabulary(stem_of, np.zeros(count, np.uint32), np.zeros(count, np.uint64))
+        sizes, held, times = [np.zeros(1, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int32)]
+        for first, batch in term_batches(corpus, words, threads, self.pages):
+            streams = corpus.stream_some(self.pages[first : first + len(batch)])
+            noted = mark_unnoted(streams, words, batch)
+            used = np.flatnonzero(noted.weights > 0)
+            sizes.append(np.bincount(noted.rows[used], minlength=len(noted)))
+            held.append(noted.terms[used])
+            times.append(noted.weights[used])
+        self._offsets = np.cumsum(np.concatenate(sizes))
+        self._terms, self._times = np.concatenate(held), np.concatenate(times).astype(np.int64)
 
     def counts(self, pages: Array) -> _Counts:
-        """Return the counts of the removed pages among these."""
-        rows = np.flatnonzero(np.isin(self.pages, pages))
-        entries = row_entries(self.counted.offsets, rows)
-        times = self.counted.weights[entries].astype(np.int64)
-        terms, place = np.unique(self.counted.terms[entries][times > 0], return_inverse=True)
-        tf, df = np.bincount(place, times[times > 0], len(terms)), np.bincount(place, minlength=len(terms))
-        return _as_counts(terms, tf, df, self.stems)
+        """Return the counts of those among some pages that differ."""
+        entries = row_entries(self._offsets, np.flatnonzero(np.isin(self.pages, pages)))
+        return _add_up(self._terms[entries], self._times[entries], np.ones(len(entries), np.int64))
 
 
-def _as_counts(terms: Array, tf: Array, df: Array, stems: Sequence[str] | Mapping[int, str]) -> _Counts:
-    """Return counts by stems; those of two words with one stem are added."""
-    counts = _Counts({}, {})
-    for term, times, pages in zip(terms.tolist(), tf.astype(np.int64).tolist(), df.tolist(), strict=True):
-        word, attribute = divmod(term, len(TERM_ATTRIBUTES))
-        key = stems[word], attribute
-        counts.tf[key] = counts.tf.get(key, 0) + times
-        counts.df[key] = counts.df.get(key, 0) + pages
-    return counts
+def _add_up(terms: Array, tf: Array, df: Array) -> _Counts:
+    """Return the counts of each different term, added up."""
+    different, place = np.unique(terms, return_inverse=True)
+    sums = (np.bincount(place, column, len(different)).astype(np.int64) for column in (tf, df))
+    return _Counts(different.astype(np.int64), *sums)
 
 
 def _stems(words: Sequence[str]) -> list[str]:
@@ -98,46 +110,31 @@ def _stems(words: Sequence[str]) -> list[str]:
 
 
 def _different_terms(corpus: Corpus, pages: Array) -> npt.NDArray[np.int64]:
-    every = [np.unique(corpus.words(page)).astype(np.int64) for page in pages.tolist()]
-    return np.unique(np.concatenate([np.zeros(0, np.int64), *every]))
+    is_used = np.zeros(len(corpus.terms), np.bool_)
+    for page in pages.tolist():
+        is_used[corpus.words(page)] = True
+    return np.flatnonzero(is_used)
 
 
-class _Came:
-    """The terms of pages of a delta, and the keys of its filters."""
+class _FilterKeys:
+    """The keys of the filters of a delta."""
 
     def __init__(self, delta: PagesOf, visiting: Sequence[bytes], threads: int) -> None:
-        tree = delta.tree("clusters")
-        assert tree is not None
-        self.delta, self.leaf = delta, LeafTerms(delta.corpus, tree, threads, delta.tree("documents"))
-        self.shown: dict[str, str] = {}
-        self._stems: dict[int, str] = {}
+        self.delta, self._searched = delta, SearchedTerms(delta.corpus, threads, delta.tree("documents"))
         self._visiting = self._keys_of(visiting)
-
-    def counts(self, pages: Array) -> _Counts:
-        """Return the counts of the new or changed pages among these."""
-        held = self.leaf.pages_of((-1,), np.intersect1d(pages, self.delta.differ))
-        self._learn(np.unique(held.terms // len(TERM_ATTRIBUTES)).tolist())
-        return _as_counts(held.terms, held.tf, held.df, self._stems)
-
-    def _learn(self, words: list[int]) -> None:
-        new = [word for word in words if word not in self._stems]
-        texts = [self.leaf.common_form(word) for word in new]
-        for word, text, stem in zip(new, texts, _stems(texts), strict=True):
-            self._stems[word] = stem or text
-            self.shown.setdefault(stem or text, text)
 
     def keys(self, nodes: tuple[int, ...] | None) -> TermKeys:
         """Return the filter keys of all pages of some clusters, or of the delta."""
         pages = np.arange(len(self.delta.corpus)) if nodes is None else self.delta.pages_in(nodes)
         if not len(pages):
             return np.zeros(0, np.uint64)
-        return np.union1d(self.leaf.list_keys(pages), self._visiting)
+        return np.union1d(self._searched.keys(pages), self._visiting)
 
     def _keys_of(self, words: Sequence[bytes]) -> TermKeys:
         """Return the keys of words that links of the base call the delta's pages."""
-        corpus, forms = self.delta.corpus, self.leaf.search_words
-        terms = [corpus.terms.find(word, corpus.term_table.order) for word in words]
-        places = forms.stem_of[[term for term in terms if term >= 0]]
+        corpus, forms = self.delta.corpus, self._searched.words
+        terms = corpus.terms.find_all(words, np.asarray(corpus.term_table.order))
+        places = forms.stem_of[terms[terms >= 0]]
         return np.unique(forms.hashes[places[places >= 0]])
 
 
@@ -159,7 +156,7 @@ def label_over_delta(
 
     `visiting` are words by which links on the base's pages call pages of the delta: these are found by them, too.
     """
-    change = _Change(published, base, delta, _Came(delta, visiting, threads), _Went(base))
+    change = _Change(published, base, delta, visiting, threads)
     whole, rows = change.part(published, None)
     clusters, of_clusters = [], []
     for one in published.clusters:
@@ -182,12 +179,29 @@ def _words_on(pages: PagesOf) -> int:
 class _Change:
     """The parts of a label that changed."""
 
-    def __init__(self, label: ContentLabel, base: PagesOf, delta: PagesOf, came: _Came, went: _Went) -> None:
-        self.label, self.base, self.delta, self.came, self.went = label, base, delta, came, went
-        self._stem_of = dict(zip(label.words, _stems(label.words), strict=True))
+    def __init__(
+        self, label: ContentLabel, base: PagesOf, delta: PagesOf, visiting: Sequence[bytes], threads: int
+    ) -> None:  # fmt: skip
+        self.label, self.base, self.delta = label, base, delta
+        self._came, self._went = _CountedPages(delta, threads), _CountedPages(base, threads)
+        self._keys = _FilterKeys(delta, visiting, threads)
         tree = base.tree("clusters")
         self._factors = TermSettings(**tree.facts.get("terms", {})) if tree else TermSettings()
-        self._is_unknown: dict[str, bool] = {}
+        heaviest = [word for cluster in label.clusters for word in cluster.heaviest]
+        words = list(dict.fromkeys([*label.words, *label.heaviest, *heaviest]))
+        stem_of = {word: stem or word for word, stem in zip(words, _stems(words), strict=True)}
+        # In order, so that terms by their numbers come as terms by their stems.
+        self._stems = sorted({*stem_of.values(), *self._came.stems})
+        number = {stem: place for place, stem in enumerate(self._stems)}
+        self._number_of = {word: number[stem] for word, stem in stem_of.items()}
+        self._label_numbers = np.array([self._number_of[word] for word in label.words], np.int64)
+        self._came_numbers, self._went_numbers = (
+            np.array([number.get(stem, -1) for stem in some.stems], np.int64) for some in (self._came, self._went)
+        )
+        fresh = [self._came.shown[stem].encode() for stem in self._came.stems]
+        places = base.corpus.terms.find_all(fresh, np.asarray(base.corpus.term_table.order))
+        self._is_unknown = np.zeros(len(self._stems), np.bool_)
+        self._is_unknown[self._came_numbers] = places < 0
 
     def part(
         self, old: ContentLabel | SubCluster, nodes: tuple[int, ...] | None
@@ -197,63 +211,57 @@ class _Change:
             held = [np.arange(len(one.corpus)) for one in (self.base, self.delta)]
         else:
             held = [one.pages_in(nodes) for one in (self.base, self.delta)]
-        came, went = self.came.counts(held[1]), self.went.counts(held[0])
+        came = self._came.counts(held[1]).in_numbers(self._came_numbers)
+        went = self._went.counts(held[0]).in_numbers(self._went_numbers)
         alive = [pages[one.stay[pages]] for pages, one in zip(held, (self.base, self.delta), strict=True)]
-        rows, shown = self._rows(old, came, went)
+        left = self._count_now(old, came, went)
+        rows = self._rows(old, left)
         size = sum(
             int(np.asarray(one.corpus.pages.html_bytes)[pages].astype(np.int64).sum())
             for one, pages in zip((self.base, self.delta), alive, strict=True)
         )
-        unknown = self._count_unknown([stem for stem, _attribute in came.df])
+        unknown = int(np.count_nonzero(self._is_unknown[came.terms // _WIDTH]))
+        # A word that describes a part stays if it is still on one of its pages, as far as is known.
+        lost = set((went.terms // _WIDTH).tolist()) - set((left.terms // _WIDTH).tolist())
         fields = {
             "num_docs": sum(map(len, alive)), "size": size, "num_terms": max(old.num_terms + unknown, len(rows)),
-            "heaviest": tuple(word for word in old.heaviest if self._stays(word, shown, came, went)),
+            "heaviest": tuple(word for word in old.heaviest if self._number_of[word] not in lost),
             "filters": self._filters(old, nodes),
             "urls": self._urls(old, alive[1]) if isinstance(old, SubCluster) else (),
         }  # fmt: skip
         return fields, rows
 
-    def _count_unknown(self, stems: Sequence[str]) -> int:
-        """Return how many of the stems of new pages stand for words that the base does not have."""
-        if fresh := [stem for stem in dict.fromkeys(stems) if stem not in self._is_unknown]:
-            corpus = self.base.corpus
-            words = [self.came.shown[stem].encode() for stem in fresh]
-            places = corpus.terms.find_all(words, np.asarray(corpus.term_table.order))
-            self._is_unknown |= zip(fresh, (places < 0).tolist(), strict=True)
-        return sum(self._is_unknown[stem] for stem in stems)
+    def _terms_of(self, old: ContentLabel | SubCluster) -> tuple[Array, Array]:
+        """Return (places of words in the label, attributes) of a part's terms, as published."""
+        words, attributes = np.divmod(np.cumsum(old.terms.steps, dtype=np.int64) - 1, _WIDTH)
+        return words, attributes
 
-    def _rows(
-        self, old: ContentLabel | SubCluster, came: _Counts, went: _Counts
-    ) -> tuple[list[Term], dict[str, str]]:  # fmt: skip
-        """Return the terms that a part has now, as many as a label may have, and the words of their stems."""
-        shown: dict[str, str] = {}
-        tf, df = dict(came.tf), dict(came.df)
-        for term in self.label.rows(old.terms):
-            key = self._stem_of[term.word] or term.word, TERM_ATTRIBUTES.index(term.attribute)
-            shown.setdefault(key[0], term.word)
-            tf[key] = tf.get(key, 0) + term.tf
-            df[key] = df.get(key, 0) + term.df
-        for key, pages in went.df.items():
-            if key in df:
-                df[key] -= pages
-                tf[key] = max(tf[key] - went.tf[key], df[key])
-        left = sorted(key for key, pages in df.items() if pages > 0)
-        shown |= {stem: self.came.shown[stem] for stem, _attribute in left if stem not in shown}
-        stems = sorted({stem for stem, _attribute in left})
-        place = {stem: number for number, stem in enumerate(stems)}
-        width = len(TERM_ATTRIBUTES)
-        terms = np.array([place[stem] * width + attribute for stem, attribute in left], np.int64)
-        times, pages_with = (np.array([column[key] for key in left], np.int64) for column in (tf, df))
-        matrix = BagMatrix(np.array([0, len(left)]), terms, times, len(stems) * width)
+    def _count_now(self, old: ContentLabel | SubCluster, came: _Counts, went: _Counts) -> _Counts:
+        """Return the terms that a part has now."""
+        words, attributes = self._terms_of(old)
+        terms, tf, df = _add_up(
+            np.concatenate([self._label_numbers[words] * _WIDTH + attributes, came.terms]),
+            np.concatenate([np.array(old.terms.tf, np.int64), came.tf]),
+            np.concatenate([np.array(old.terms.df, np.int64), came.df]),
+        )
+        _both, here, there = np.intersect1d(terms, went.terms, assume_unique=True, return_indices=True)
+        df[here] -= went.df[there]
+        tf[here] = np.maximum(tf[here] - went.tf[there], df[here])
+        left = df > 0
+        return _Counts(terms[left], tf[left], df[left])
+
+    def _rows(self, old: ContentLabel | SubCluster, left: _Counts) -> list[Term]:
+        """Return the terms of a part, as many as a label may have; they are shown as the label showed them."""
+        words = self._terms_of(old)[0].tolist()
+        texts = {self._number_of[word]: word for word in (self.label.words[place] for place in reversed(words))}
+        matrix = BagMatrix(np.array([0, len(left.terms)]), left.terms, left.tf, len(self._stems) * _WIDTH)
         weights = weigh_terms(matrix, self._factors).weights.astype(np.float64)
         most = fitting.LabelBudget().terms
-        rows = fitting.heaviest_terms(terms, times, pages_with, weights, most, lambda word: shown[stems[word]])
-        return rows, {stem: shown[stem] for stem in stems}
 
-    def _stays(self, word: str, shown: Mapping[str, str], came: _Counts, went: _Counts) -> bool:
-        """Return whether a word that describes a part is still on one of its pages, as far as that is known."""
-        stem = self._stem_of.get(word) or (_stems([word])[0] or word)
-        return stem in shown or not any((stem, attribute) in went.df for attribute in range(len(TERM_ATTRIBUTES)))
+        def text_of(number: int) -> str:
+            return texts.get(number) or self._came.shown[self._stems[number]]
+
+        return fitting.heaviest_terms(left.terms, left.tf, left.df, weights, most, text_of)
 
     def _filters(
         self, old: ContentLabel | SubCluster, nodes: tuple[int, ...] | None
@@ -261,12 +269,12 @@ class _Change:
         """Return the filters of a part: those of the base, and one of the delta if these lack some of its words."""
         if not old.filters:
             return ()  # which were left out, so that nobody is sent away
-        keys = self.came.keys(nodes)
+        keys = self._keys.keys(nodes)
         held = FilterBank(old.filters).may_hold(keys).all(axis=1) if len(keys) else np.ones(1, np.bool_)
         return old.filters if held.any() else (*old.filters, TermFilter.of(keys))
 
     def _urls(self, old: SubCluster, pages: Array) -> tuple[str, ...]:
-        """Return some addresses of a part: those that it named and that are still there, then new ones."""
+        """Return some addresses of a part: its old ones that still exist, then new ones."""
         urls: dict[str, None] = {}
         for url in old.urls:
             if any(

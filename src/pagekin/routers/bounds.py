@@ -90,7 +90,7 @@ def fit_answer(answer: Answer, bound: Bound) -> Answer:
 
 
 def _first(items: Sequence[T], share: Bound) -> tuple[T, ...]:
-    """Return as many of the values, from the first on, as fit into a share."""
+    """Return the first values, as many as fit into a share."""
     size = values = 0
     for place, one in enumerate(items[: _OBJECTS // 4]):
         raw = encode(one)
@@ -101,7 +101,7 @@ def _first(items: Sequence[T], share: Bound) -> tuple[T, ...]:
 
 
 def _slim(one: Hit, share: Bound) -> Hit | None:
-    """Return a result cut to its share, or None if it cannot be."""
+    """Return a result cut to its share, or None if it cannot be cut."""
     bare = msgspec.structs.replace(one, copies=())
     for small in (one, bare, msgspec.structs.replace(bare, title="", snippet="", marks=())):
         raw = encode(small)

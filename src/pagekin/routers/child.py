@@ -77,7 +77,7 @@ class Child:
         return next((one.number for one in self.label.clusters if cluster in one.nodes), 0)
 
     def nearness(self, url: str) -> int:
-        """Return how strongly an address belongs to this child; 0 if nothing says so.
+        """Return how strongly an address belongs to this child; 0 without evidence.
 
         1 if its label names pages of the host, more if its name is the host or a domain of it, the longer the more: names
         are given by whoever runs the router, labels by the child.
@@ -90,11 +90,11 @@ class Child:
 
     @property
     def missing(self) -> bool:
-        """Return whether to ask for its label again soon: there is none, or not all of it, or it cannot be reached."""
+        """Return whether to fetch its label again soon: it is missing or incomplete, or the child cannot be reached."""
         return self.label is None or bool(self.error) or self.label.waiting > 0
 
     def pause(self) -> float:
-        """Return the seconds for which it is not asked, after too many failures."""
+        """Return how many seconds to wait before asking the child again, after too many failures."""
         return max(0.0, self._closed_until - time.monotonic())
 
     def note_success(self) -> None:
@@ -184,7 +184,7 @@ class Child:
 
 
 def _whole_label(published: PublishedLabel) -> ContentLabel:
-    """Return a child's label made of its parts; made in a thread with all that follows, since it takes a while."""
+    """Return a child's label joined from its parts; runs in a thread, since it takes a while."""
     _ = published.bytes
     own = LeafCount(leaf_identity(published.etags), published.whole.num_docs, 0)
     # A leaf's label does not name the leaf, so that the same collection has the same label wherever it is served.

@@ -149,13 +149,13 @@ Connection = HttpConnection | DirectConnection
 
 
 def cut_to(label: labels.ContentLabel, most: int) -> tuple[labels.ContentLabel, PublishedLabel]:
-    """Return a label cut to this many bytes, for a parent that asks for less, whole and in parts."""
+    """Return a label, whole and in parts, cut to this many bytes for a parent that asks for less."""
     cut = labels.cut_label(label, labels.LabelBudget(clusters=labels.ROUTER_CLUSTERS, bytes=most))
     return cut, PublishedLabel(labels.label_parts(cut))
 
 
 def _child_error(error: HttpError) -> ChildError:
-    """Return a failed call in a few words."""
+    """Return a short description of a failed call."""
     if not isinstance(error, ConnectError):
         return ChildError(str(error))
     if error.refused:

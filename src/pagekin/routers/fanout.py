@@ -54,7 +54,7 @@ class FanOut:
         self.name, self.mark = name, mark
 
     def why_stopped(self, request: Request) -> str:
-        """Return why a request stops here: it came back in a loop, or passed too many routers; '' if it goes on."""
+        """Return why a request stops here (a loop, or too many routers on its way); '' if it continues."""
         loop = self.mark in request.visited
         if not loop and request.hops:
             return ""

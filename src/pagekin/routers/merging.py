@@ -150,7 +150,7 @@ def _note_nodes(merged: MergedAnswer, one: ChildAnswer[Answer], answer: Answer) 
 
 
 def _below(target: Target, node: N) -> N:
-    """Return a service that a target's answer mentions, with its path from here."""
+    """Return a service that a target's answer mentions, with its path from this router."""
     return msgspec.structs.replace(node, path=(*target.path, *node.path[1:])[:MOST_ON_PATH])
 
 

@@ -53,7 +53,7 @@ _OF_ITS_COLLECTION = {
 
 
 class NetworkReader:
-    """One reading of a file: what is wrong is gathered, and reported at the end."""
+    """Reads a network file once; collects all errors and reports them at the end."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -208,7 +208,7 @@ class NetworkReader:
     # -- all nodes together --------------------------------------------------------------------------------------------
 
     def _check_nodes(self, nodes: list[Node]) -> list[Node]:
-        """Check the nodes against each other, noting what is wrong, and return them with all hierarchies filled in."""
+        """Check the nodes against each other, record errors, and return the nodes with all hierarchies filled in."""
         by_name = {node.name: node for node in nodes}
         self._check_urls(nodes)
         self._check_parents(nodes, by_name)
@@ -310,7 +310,7 @@ def _with_hierarchies(nodes: list[Node]) -> list[Node]:
 
 
 def _settings(values: Mapping[str, Any]) -> Settings:
-    """Return what a table sets of budgets, timeout and allowed addresses."""
+    """Return the budgets, timeout and allowed addresses that a table sets."""
     return Settings(**{name: values[name] for name in SETTINGS if name in values})
 
 

@@ -1,4 +1,4 @@
-"""Opening what a person names: a collection's folder, a network's folder, or the address of a service."""
+"""Open what the user names: a collection's folder, a network's folder, or the address of a service."""
 
 import asyncio
 import re
@@ -78,7 +78,7 @@ def open_collection(name: str, path: Path, address: str = "", **options: Any) ->
 
 
 def is_in_shards(path: Path) -> bool:
-    """Return whether a collection is a folder of shards; False for what cannot be opened, which says why elsewhere."""
+    """Return whether a collection is a folder of shards; False if it cannot be opened, since opening it reports why."""
     try:
         return bool(open_kin(path).facts.get(SHARDS))
     except KinError:
@@ -110,7 +110,7 @@ class BlockingService:
             raise
 
     def run(self, question: Coroutine[Any, Any, T]) -> T:
-        """Return what a question to the service gives."""
+        """Return the service's answer to a question."""
         return run(question)
 
     def close(self) -> None:
@@ -171,7 +171,7 @@ def run(question: Coroutine[Any, Any, T]) -> T:
 
 
 def _stop(service: Service) -> None:
-    """Stop a service; the thread of questions, where garbage may be collected, too, does not wait for itself."""
+    """Stop a service; do not wait when called from its own thread, as the garbage collector may do."""
     future = asyncio.run_coroutine_threadsafe(service.stop(), _QUESTIONS.loop())
     if threading.current_thread() is not _QUESTIONS.thread:
         future.result(_SECONDS_TO_STOP)

@@ -1,4 +1,4 @@
-"""Child processes: started, awaited until ready, replaced when they die, and ended with this process."""
+"""Child processes: start them, wait until they are ready, replace dead ones, and end them with this process."""
 
 import contextlib
 import multiprocessing
@@ -26,7 +26,7 @@ _PAUSE, _LONGEST_PAUSE = 0.5, 60.0
 
 @dataclass
 class _Child:
-    """A process, and its messages."""
+    """A child process and its messages."""
 
     process: BaseProcess
     messages: Connection
@@ -66,7 +66,7 @@ class ProcessGroup:
             one.process.join(5)
 
     def _start(self, call: tuple[Any, ...]) -> _Child:
-        """Start a process beside this one. Ctrl-C reaches this one alone, also while the other starts."""
+        """Start a child process. Ctrl-C reaches only this process, even while the child starts."""
         context = multiprocessing.get_context("spawn")
         messages, report = context.Pipe(duplex=False)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})

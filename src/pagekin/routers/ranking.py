@@ -74,7 +74,7 @@ async def rank_targets(
     fan_out: FanOut, targets: Sequence[Target], request: SearchRequest, last: int, fold: bool, deadline: float,
     bounds: Mapping[str, float],
 ) -> tuple[MergedAnswer, list[Hit]]:  # fmt: skip
-    """Return what targets answered and the merged ranking, as deep as its first `last` hits need.
+    """Return the targets' answers and the merged ranking, as deep as its first `last` hits need.
 
     Each target gives its best hits. Those that score below the last of one that has more are not certain; where too few others
     remain once copies are folded, those that have more are asked for more. `bounds` are the scores that no page of a target,
@@ -115,7 +115,7 @@ async def rank_targets(
 async def rank_related(
     fan_out: FanOut, targets: Sequence[Target], request: RelatedRequest, left_out: Set[str], fold: bool, deadline: float
 ) -> tuple[MergedAnswer, list[Hit]]:
-    """Return what targets answered about related pages, and the best of all but the addresses that are left out.
+    """Return the targets' answers about related pages, and the best hits without the excluded addresses.
 
     Those that come later need not give the texts of pages behind twice as many better ones. If such a page is among the best,
     since copies were folded, everyone is asked again with all texts.

@@ -164,13 +164,13 @@ class Reach:
     # -- what is told of the way ----------------------------------------------------------------------------------------
 
     def passed_over(self, reasons: Mapping[str, str]) -> list[SkippedNode]:
-        """Return who was skipped, given the reasons by name; a router replaces its ends if all of them were skipped."""
+        """Return the skipped services, given the reasons by name; if everything below a router was skipped, return the router."""
         _all, passed = _passed_over(reasons, self._below)
         return [SkippedNode(path=path, reason=reason) for path, reason in passed]
 
     @cached_property
     def _below(self) -> "list[_Below]":
-        """Return the children, each with its name, its path, and what is below it if it is looked through."""
+        """Return the children, each with its name, its path, and the services below it if the router bypasses it."""
         return self._list_below("", (self._name,))
 
     def _list_below(self, prefix: str, way: Path) -> "list[_Below]":
@@ -184,7 +184,7 @@ class Reach:
         ]
 
     def with_routers(self, asked: Sequence[AskedNode]) -> list[AskedNode]:
-        """Return services that were asked, each behind the routers that were looked through to it."""
+        """Return the services that were asked, each preceded by the routers that were bypassed to reach it."""
         known = {node.path for node in asked}
         looked_through = self.routers - known
         nodes: list[AskedNode | Path] = []

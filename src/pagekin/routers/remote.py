@@ -65,7 +65,7 @@ class Remote(Service):
 
     @property
     def published(self) -> PublishedLabel:
-        """Return the same in parts."""
+        """Return its content label in parts."""
         return PublishedLabel(label_parts(self.label))
 
     async def start(self) -> None:

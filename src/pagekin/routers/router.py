@@ -117,7 +117,7 @@ class Router(Service):
 
     @property
     def published(self) -> PublishedLabel:
-        """Return the same in parts."""
+        """Return its content label in parts."""
         return self.knowledge.ready.published
 
     async def health(self) -> messages.Health:

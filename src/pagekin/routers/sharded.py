@@ -95,7 +95,7 @@ class ShardRouter(Router):
         name: str,
         whole: Whole,
         folder: FollowedFolder[Whole],
-        shards: dict[str, ReloadingCollection],
+        shards: dict[str, Service],
         address: str,
     ) -> None:
         urls = {shard: f"{address}{shard}/" for shard in shards}
@@ -202,7 +202,11 @@ class ShardedCollection(Service):
         """Return the shards as they are now, as one."""
         return self.source.current
 
-    def shards(self) -> dict[str, ReloadingCollection]:
+    def look_again(self) -> None:
+        """Make the next question check for a rebuild."""
+        self.source.look_again()
+
+    def shards(self) -> dict[str, Service]:
         """Return the services of the shards, by name."""
         return {
             part.name: ReloadingCollection(part.name, part.path, source=_Shard(self.source, number))
@@ -265,7 +269,7 @@ class ShardedCollection(Service):
 
     @property
     def published(self) -> PublishedLabel:
-        """Return the same in parts."""
+        """Return its content label in parts."""
         return self._router.published
 
     async def summary(self) -> messages.Summary:
@@ -293,6 +297,6 @@ LeafService = ReloadingCollection | ShardedCollection
 
 def mount(leaf: LeafService, place: Place) -> list[tuple[Service, Place]]:
     """Return a collection with its place; its shards are served below that, by their names."""
-    below = leaf.shards() if isinstance(leaf, ShardedCollection) and not leaf.error else {}
+    below = {} if leaf.error else leaf.shards()
     shards = [(shard, Place(place.host, place.port, f"{place.path}{name}/")) for name, shard in below.items()]
     return [(leaf, place), *shards]

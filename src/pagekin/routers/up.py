@@ -1,4 +1,4 @@
-"""The routers of a network file: opened, and run in this process and others."""
+"""Open the routers of a network file, and run them in this process and others."""
 
 import contextlib
 import errno
@@ -293,7 +293,7 @@ def ask_health(network: Network, seconds: float) -> list[dict[str, Any]]:
 
 
 def _guard_of(network: Network, node: Node) -> Guard:
-    """Make the guard for calls to a node: what routers above it may call, and our own networks if it runs here."""
+    """Make the guard for calls to a node: it allows what the routers above may call, and local networks if the node runs here."""
     callers = (node, *(network.by_name[name] for name in node.parents))
     allowed = [each for caller in callers for each in network.settings_of(caller).allow or ()]
     return Guard(parse_allowed([*allowed, *(("loopback", "private") if node.here else ())]))

@@ -25,7 +25,6 @@ from pagekin.collection import (
 )
 from pagekin.labels import LABEL_VERSION, ContentLabel, LabelBudget, router_label
 from pagekin.routers.routing import RoutingTable
-from pagekin.routers.sharded import ShardedCollection
 from pagekin.text import ANALYSER, QueryError
 
 _log = logging.getLogger("pagekin.routers")
@@ -42,8 +41,7 @@ def warm(services: Iterable[Service]) -> None:
     every = list(services)
     whole = True
     for service in every:
-        if service.leaf or isinstance(service, ShardedCollection):
-            whole = not warm_leaf(service, whole) and whole
+        whole = not warm_leaf(service, whole) and whole
     if not all(service.leaf for service in every):
         _bring_labels_together()
 

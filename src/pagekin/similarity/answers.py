@@ -18,7 +18,7 @@ class RelatedError(PagekinError):
 
 @dataclass(frozen=True)
 class Query:
-    """A bag to compare with, and the documents that are not to be answers."""
+    """A bag to compare with, and the documents to exclude from the answer."""
 
     terms: tuple[Array, ...]
     """The bag's terms that the collection knows: for each shard its numbers of them, -1 for terms that it does not hold."""
@@ -41,7 +41,7 @@ class Query:
     """Of a bag from elsewhere: the names of its pages' sites."""
 
     def terms_in(self, shard: int) -> tuple[Array, Array | slice]:
-        """Return (a shard's numbers of the terms that it holds, the places of these among all terms)."""
+        """Return (a shard's numbers of the terms it holds, the places of these terms in the query)."""
         terms = self.terms[shard]
         if len(self.terms) == 1:  # then it knows all
             return terms, slice(None)

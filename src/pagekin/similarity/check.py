@@ -1,4 +1,4 @@
-"""Proving that an index hangs together: with the corpus, with itself, and with its strategy."""
+"""Check that an index is consistent with the corpus, with itself and with its strategy."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ _MADE_AGAIN = 32
 
 
 def check_index(kin: Kin) -> Iterator[Finding]:
-    """Yield every length, reference, sum or signature that does not fit; nothing if there is no index.
+    """Yield a message for every wrong length, reference, sum or signature; nothing if there is no index.
 
     Expects a whole corpus. What is costly to make, signatures, sketches and hashes, is made again for some.
     """
@@ -113,13 +113,13 @@ def _check_lists(kin: Kin, strategy: Strategy) -> Iterator[Finding]:
 
 
 def _are_single(column: Array, documents: Array) -> bool:
-    """Return whether no other document has the value of one of these."""
+    """Return whether each of these documents is the only one with its value."""
     pairs = sort_pairs(column, np.ones(len(column), np.bool_), leaves_out=True)
     return not bool(np.any(np.isin(documents, (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64))))
 
 
 def _check_signatures(kin: Kin, maker: Maker) -> Iterator[Finding]:
-    """Sign some bags, spread over all, again."""
+    """Sign an evenly spaced sample of bags again, and compare."""
     bags, rows = Bags(kin), kin["signature.rows"].reshape(-1, maker.m)
     for document in spread_sample(len(bags), _MADE_AGAIN).tolist():
         terms, weights = bags.bag(document)

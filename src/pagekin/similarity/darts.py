@@ -103,7 +103,7 @@ class Darts:
 
 
 def _throw(hashes: Array, weights: Array, seed: np.uint64, reach: float, positions: int) -> npt.NDArray[np.uint64]:
-    """Return the least dart of each position in one layer of ranks, with `reach` darts to the unit of weight."""
+    """Return the least dart of each position in one layer of ranks, with `reach` darts per unit of weight."""
     least = np.full(positions, EMPTY, dtype=np.uint64)
     level = weights.astype(np.float64) * reach
     states, rests = [hashes ^ seed], [_exp(np.minimum(level, PIECE))]

@@ -1,4 +1,4 @@
-"""The documents of a collection, or of the shards of one, by their numbers in the whole."""
+"""The documents of a collection or of its shards, numbered across the whole collection."""
 
 from bisect import bisect_right
 from collections import Counter
@@ -28,7 +28,7 @@ class IndexShard:
 
 
 class Documents:
-    """The documents, which are addresses with a bag, of one collection or of shards that follow each other."""
+    """The documents (addresses with a bag) of one collection, or of its consecutive shards."""
 
     def __init__(self, shards: Sequence[IndexShard]) -> None:
         self.shards = tuple(shards)
@@ -71,7 +71,7 @@ class Documents:
         return [(self.address(first), part) for part, (first, last) in enumerate(firsts) if last > first]
 
     def _range_of(self, address: bytes) -> int:
-        """Return the shard within whose range an address lies."""
+        """Return the shard whose range contains an address."""
         place = bisect_right(self._first_addresses, (address, len(self.shards))) - 1
         return self._first_addresses[max(place, 0)][1] if self._first_addresses else 0
 
@@ -84,7 +84,7 @@ class Documents:
         return self._at(address, self._range_of(address))
 
     def _at(self, address: bytes, part: int) -> int:
-        """Return the document that a shard has of an address; -1 if there is none."""
+        """Return a shard's document for an address; -1 if there is none."""
         shard = self.shards[part]
         number = shard.corpus.urls.find(address)
         own = shard.bags.document(number) if shard.corpus.knows(number) else -1
@@ -107,7 +107,7 @@ class Documents:
         return known, -1
 
     def numbers_of(self, address: bytes) -> list[tuple[Corpus, int]]:
-        """Return (corpus, the number there) of all shards that know an address."""
+        """Return (corpus, the number of the address in it) for all shards that know an address."""
         numbers = ((shard.corpus, shard.corpus.urls.find(address)) for shard in self.shards)
         return [one for one in numbers if one[1] >= 0]
 
@@ -164,11 +164,11 @@ class Documents:
         return shard.bags.origins(own)[np.argsort(hashes)]
 
     def are_hidden(self, documents: Array) -> npt.NDArray[np.bool_]:
-        """Mark the documents that a delta replaces, or that are gone."""
+        """Mark the documents that a delta replaced or removed."""
         return self.replaced.are_hidden(documents) if self.replaced else np.zeros(len(documents), np.bool_)
 
     def standing(self, documents: Array, scores: Array) -> Array:
-        """Return numbers by which documents of equal scores stand in the order of their addresses."""
+        """Return sort keys that order documents of equal scores by address."""
         if not self.replaced:
             return documents
         _scores, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
@@ -179,7 +179,7 @@ class Documents:
         return standing
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
-        """Return the page of each document in the whole, the newest capture; -1 where none was read."""
+        """Return the newest page of each document, numbered across the whole; -1 if none was read."""
         pages = np.empty(len(documents), np.int64)
         for part, places, own in self.numbering.split(documents):
             newest = self.shards[part].bags.pages(own)
@@ -187,7 +187,7 @@ class Documents:
         return pages
 
     def of_pages(self, pages: Array) -> npt.NDArray[np.int64]:
-        """Return the document of each page of the whole; -1 where it has no bag."""
+        """Return the document of each page of the whole; -1 if it has no bag."""
         documents = np.empty(len(pages), np.int64)
         for part, places, own in self.page_numbering.split(pages):
             shard, first = self.shards[part], self.numbering.bounds[part]
@@ -221,7 +221,7 @@ class Documents:
         return self.numbering.gather([shard.bags.sites for shard in self.shards], documents)
 
     def are_of_sites(self, documents: Array, names: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Mark the documents of sites with some names; the addresses of these documents alone are read."""
+        """Mark the documents of some sites, given by name; reads only the addresses of these documents."""
         marked, wanted = np.zeros(len(documents), np.bool_), set(names)
         for part, places, own in self.numbering.split(documents):
             shard = self.shards[part]
@@ -232,7 +232,7 @@ class Documents:
     # -- their terms ------------------------------------------------------------------------------------------------
 
     def terms_of(self, hashes: Array, home: int = -1, own: Array | None = None) -> tuple[Array, ...]:
-        """Return for each shard its numbers of terms, -1 where it has none; of the shard `home` they are known to be `own`."""
+        """Return each shard's numbers of some terms, or -1; in the shard `home`, they are known to be `own`."""
         return tuple(
             own if own is not None and part == home else shard.bags.find(hashes)
             for part, shard in enumerate(self.shards)
@@ -243,7 +243,7 @@ class Documents:
         return np.asarray(np.maximum.reduce([shard.bags.df_of(hashes) for shard in self.shards]))
 
     def linked(self, terms: Sequence[Array]) -> npt.NDArray[np.int64]:
-        """Return the documents that terms are, given for each shard: pages to which a bag has links."""
+        """Return the documents that link terms stand for, given the terms' numbers in each shard."""
         addresses = {
             shard.corpus.urls[url]
             for shard, own in zip(self.shards, terms, strict=True)

@@ -20,8 +20,13 @@ def jaccard(a: tuple[Array, Array], b: tuple[Array, Array]) -> float:
 
 
 def slots_for(terms: Array) -> npt.NDArray[np.int32]:
-    """Return room for the terms of a query, for kernels that look terms up among them."""
+    """Return an empty hash table for the terms of a query, as kernels need it."""
     return np.empty(8 << len(terms).bit_length(), np.int32)
+
+
+def filter_for(terms: Array) -> npt.NDArray[np.uint64]:
+    """Return an empty filter for the terms of a query: about 128 to 256 bits for each, so that few others pass it."""
+    return np.empty(2 << len(terms).bit_length(), np.uint64)
 
 
 class ExactSimilarity:
@@ -41,7 +46,7 @@ class ExactSimilarity:
         return np.zeros(len(self._bags.hashes), dtype=np.float32)
 
     def jaccard(self, terms: Array, weights: Array, total: float, documents: Array) -> npt.NDArray[np.float64]:
-        """Return the Jaccard similarity of a bag to each document; `total` is the sum of its weights, unknown terms' too."""
+        """Return the Jaccard similarity of a bag to each document; `total` is the sum of its weights, including unknown terms."""
         if self._ahead.is_due():
             self._bags.read_ahead(self._ahead, documents, [self._bags.terms, self._bags.weights])
         if self._compiled:

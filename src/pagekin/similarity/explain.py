@@ -33,6 +33,7 @@ _READ = 2
 _COMPARED = 512
 """Citing pages, those with the fewest links, that are compared with what they cite."""
 _STRAY_SPACE = re.compile(r" (?=[,.;:!?)\]](?: |$)|['’]s\b)|(?<=[(\[]) ")
+_BRACKETS = {")": "(", "]": "[", "}": "{"}
 _SPACE, _WORD = re.compile(r"\s+"), re.compile(r"\w+")
 
 
@@ -61,7 +62,7 @@ def shared_terms(documents: Documents, query: Query, document: int, count: int =
 
 
 def links_to(corpus: Corpus, url: int) -> tuple[Array, Array]:
-    """Return (anchors, pages): one link from each other page to an address, with words if it has such a link."""
+    """Return (anchors, pages): one link from each other page to an address, preferably one with words."""
     anchors = corpus.anchors_in(url).astype(np.int64)
     if not len(anchors):
         return anchors, anchors
@@ -119,7 +120,7 @@ class Citations:
         )
 
     def _links_of(self, pages: Array) -> npt.NDArray[np.int64]:
-        """Return how many links stand on each page."""
+        """Return the number of links on each page."""
         links = np.empty(len(pages), np.int64)
         for part, places, own in self._pages.split(pages):
             bounds = self._corpora[part].pages.anchors
@@ -131,7 +132,7 @@ class Citations:
         return self._cite(*self._around(anchor), False)
 
     def best_for(self, url: str, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
-        """Return links to an address from different pages, those first that explain best why it is an answer.
+        """Return links to an address from different pages; those that explain best why it is an answer come first.
 
         First from pages that link to what was asked about, too. Of these, from pages that are like both, if that can be told,
         and then from pages with few links, since a page that links to little means more by it than a list of everything; so
@@ -174,7 +175,7 @@ class Citations:
         words = len(text)
         while words and not (text[words - 1].isalnum() or unicodedata.category(text[words - 1])[0] == "M"):
             words -= 1
-        text, right = text[:words], text[words:] + right
+        text, right = _close_bracket(text[:words], text[words:] + right)
         return page, left, text, right.partition("\n")[0]
 
     def _cite(self, page: int, left: str, text: str, right: str, both: bool) -> Citation:
@@ -188,11 +189,19 @@ class Citations:
         )
 
 
+def _close_bracket(text: str, right: str) -> tuple[str, str]:
+    """Return a link's words and what follows them; a bracket that opens in the link closes in it, too."""
+    last = right[:1]
+    if last and last in _BRACKETS and text.count(_BRACKETS[last]) > text.count(last):
+        return text + last, right[1:]
+    return text, right
+
+
 def cut_text(text: str, most: int) -> str:
     """Return the beginning of a text, cut between words where it is too long."""
     return text if len(text) <= most else text[:most].rsplit(" ", 1)[0] + " …"
 
 
 def tidy_text(text: str) -> str:
-    """Return a text with single spaces, and none before a comma or behind a bracket, where a link's border was."""
+    """Return a text with single spaces, and none before a comma or after a bracket, where a link began or ended."""
     return _STRAY_SPACE.sub("", _SPACE.sub(" ", text))

@@ -1,4 +1,4 @@
-"""Writing the index: every bag's signature (H) and, per position, the documents in order of their value (I)."""
+"""Write the index: every bag's signature (H) and, per position, the documents in order of their value (I)."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,7 +38,7 @@ def make_index(
     kin: Kin, strategy: Strategy, writer: KinWriter, progress: Progress = no_progress, threads: int = 1,
     of_shard: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write the `signature.rows` and `list.*` arrays for the bags of `kin`; give the facts about them.
+    """Write the `signature.rows` and `list.*` arrays for the bags of `kin`; return the facts about them.
 
     `signature.rows` is the paper's H: m values for each document in order. `list.*` is I: for each position the documents of
     each value, as `pagekin.similarity.packed` describes. A shard keeps all lists: documents of others may have its values.
@@ -67,7 +67,7 @@ def _write_lists(
     shape: tuple[int, ...], may: Array, invert: Callable[[int, int], list[Pairs]], leaves_out: bool, writer: KinWriter,
     progress: Progress, threads: int,
 ) -> dict[str, Any]:  # fmt: skip
-    """Write the lists of documents by m positions, which `invert` gives as pairs of some positions."""
+    """Write the lists of all m positions; `invert` returns the pairs of some positions at a time."""
     documents, m = shape
     if documents >= MOST_DOCUMENTS:
         raise PagekinError(
@@ -118,7 +118,7 @@ def sort_pairs(column: Array, may: Array, leaves_out: bool) -> Pairs:
 
 
 def are_shared(pairs: Pairs) -> npt.NDArray[np.bool_]:
-    """Mark the pairs whose key another pair has, too."""
+    """Mark the pairs whose key occurs in another pair."""
     same = (pairs[1:] >> _HALF) == (pairs[:-1] >> _HALF)
     return np.append(same, False) | np.append(False, same) if len(pairs) else np.zeros(0, np.bool_)
 

@@ -1,12 +1,12 @@
 """Links between documents, whether these are those of one collection or of the shards of one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import NOWHERE, LinkColumns, ReplacedColumns
-from pagekin.store import Array, Numbering
+from pagekin.store import Array, Numbering, row_entries
 
 
 class ReplacedDocuments:
@@ -84,6 +84,33 @@ class DocumentLinks:
         columns = self._columns[part]
         return self._here(columns.into[int(columns.in_offsets[own]) : int(columns.in_offsets[own + 1])])
 
+    def all_out(self, documents: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return (the documents that each of some documents links to, one after the other; how many each links to)."""
+        return self._reach(documents, [(columns.out_offsets, columns.out) for columns in self._columns], self.out)
+
+    def all_into(self, documents: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return (the documents that link to each of some documents, one after the other; how many link to each)."""
+        return self._reach(documents, [(columns.in_offsets, columns.into) for columns in self._columns], self.into)
+
+    def _reach(
+        self, documents: Array, columns: Sequence[tuple[Array, Array]], of_one: Callable[[int], Array]
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the linked documents of several documents and their numbers, given the (offsets, entries) of each part."""
+        if self._replaced or not self._all_here:  # then some links lead elsewhere, or nowhere
+            pieces = [of_one(document) for document in documents.tolist()]
+            reached = np.concatenate([np.zeros(0, np.int64), *pieces])
+            return reached, np.array([len(piece) for piece in pieces], np.int64)
+        sizes = self._degrees([offsets for offsets, _entries in columns], documents)
+        if len(columns) == 1:
+            offsets, entries = columns[0]
+            return np.asarray(entries[row_entries(offsets, documents)], np.int64), sizes
+        bounds, reached = np.append(0, np.cumsum(sizes)), np.empty(int(sizes.sum()), np.int64)
+        rows = np.arange(len(documents))
+        for part, places, own in self._numbering.split(documents):
+            offsets, entries = columns[part]
+            reached[row_entries(bounds, rows[places])] = entries[row_entries(offsets, own)]
+        return reached, sizes
+
     def _here(self, documents: Array) -> npt.NDArray[np.int64]:
         numbers = np.asarray(documents, np.int64)
         if self._replaced:
@@ -94,15 +121,15 @@ class DocumentLinks:
         return numbers[(numbers >= 0) & (numbers < len(self._numbering))]
 
     def out_degrees(self, documents: Array) -> npt.NDArray[np.int64]:
-        """Return how many documents each of some links to, here or not."""
+        """Return the number of documents that each of some documents links to, in any shard."""
         return self._degrees([columns.out_offsets for columns in self._columns], documents)
 
     def in_degrees(self, documents: Array) -> npt.NDArray[np.int64]:
-        """Return how many documents, here or not, link to each of some."""
+        """Return the number of documents, in any shard, that link to each of some documents."""
         return self._degrees([columns.in_offsets for columns in self._columns], documents)
 
     def _degrees(self, offsets: Sequence[Array], documents: Array) -> npt.NDArray[np.int64]:
-        """Return how many links documents have; raise IndexError for what a damaged collection might hold."""
+        """Return the number of links of documents; raise an IndexError if a damaged collection has invalid numbers."""
         degrees = np.empty(len(documents), np.int64)
         for part, places, own in self._numbering.split(documents):
             of = offsets[part]
@@ -112,12 +139,12 @@ class DocumentLinks:
         return degrees
 
     def out_weights(self, documents: Array) -> Array:
-        """Return the weights of all that each document links to, added up."""
+        """Return the sum of the weights of all documents that each document links to."""
         weights = self._numbering.gather([columns.out_weight for columns in self._columns], documents)
         return self._replaced.out_weights(documents, weights) if self._replaced else weights
 
     def in_weights(self, documents: Array) -> Array:
-        """Return the weights of all that link to each document, added up."""
+        """Return the sum of the weights of all documents that link to each document."""
         weights = self._numbering.gather([columns.in_weight for columns in self._columns], documents)
         return self._replaced.in_weights(documents, weights) if self._replaced else weights
 

@@ -1,4 +1,4 @@
-"""Finding documents by signature: Figure 11's answer from as few and as short lists as it takes."""
+"""Find documents by signature: the answer of Figure 11, from as few and as short lists as possible."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -18,12 +18,12 @@ _FIRST_ENTRIES = 1_024
 _CHEAP_ENTRIES = 1 << 15
 _FURTHER = 2
 _VERIFIED = 512
-_DENSE = 40
+_DENSE = 16
 
 
 @dataclass(frozen=True)
 class MatchedDocuments:
-    """Documents and the number of positions (of those that were read) at which each agrees with the query."""
+    """Documents, and at how many of the positions that were read each agrees with the query."""
 
     docs: npt.NDArray[np.int64]
     matches: npt.NDArray[np.int64]
@@ -44,7 +44,7 @@ class SignatureShard:
         self.lists = PackedLists.of(kin, len(self.rows), compiled)
 
     def read(self, lists: FoundLists, at_least: int) -> tuple[Array, Array]:
-        """Return (documents in order, how often each) of those that stand in some lists often enough."""
+        """Return (documents in order, counts) of the documents that occur often enough in some lists."""
         entries = self.lists.read(lists)
         if not len(entries):
             return np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -60,7 +60,7 @@ class SignatureShard:
 
 
 class ShortestLists:
-    """The lists of one signature in all shards: a list is as long as all shards together have it, the shortest first.
+    """The lists of one signature, ordered by their total length in all shards, the shortest first.
 
     Where lists of one are left out, a list that is not there counts as one, so that as many others are read as if it were.
     """
@@ -76,11 +76,11 @@ class ShortestLists:
         """How many documents the first one, two, three ... lists hold."""
 
     def up_to(self, entries: int) -> int:
-        """Return how many lists hold no more than so many documents together."""
+        """Return how many of the first lists hold at most this many documents together."""
         return int(np.searchsorted(self.entries, entries, side="right"))
 
     def read(self, lists: int, at_least: int = 1) -> tuple[Array, Array]:
-        """Return (documents in order, how often each) of those that stand in the first lists often enough."""
+        """Return (documents in order, counts) of the documents that occur often enough in the first lists."""
         every = [
             shard.read(spans.at(slice(lists)), at_least) for shard, spans in zip(self._shards, self._found, strict=True)
         ]
@@ -91,7 +91,7 @@ class ShortestLists:
 
 
 class SignatureIndex:
-    """H and I of a collection, or of the shards of one: documents have their numbers in the whole.
+    """H and I of a collection or of its shards; documents are numbered across the whole.
 
     Pass `compiled` for many questions: loading the compiler takes longer than one answer.
     """
@@ -122,7 +122,7 @@ class SignatureIndex:
         return np.asarray(np.add.reduce(self.rows_of(docs) == signature, axis=1, dtype=np.int64))
 
     def similar(self, signature: Array, k: int | None, alpha: float, eligible: Eligible) -> MatchedDocuments:
-        """Return Figure 11's answer for α, or its first k: the same documents, counts and order, the best first.
+        """Return the answer of Figure 11 for α, or its first k: the same documents, counts and order.
 
         A document that agrees in T positions stands in at least one of any m - T + 1 lists, and in at least r + 1 of any
         m - T + 1 + r. So the shortest lists are read, and documents that can reach T are looked up in H. For the best k,
@@ -155,7 +155,7 @@ class SignatureIndex:
         return MatchedDocuments(docs[order], counts[order], int(lists.entries[count - 1]), rows_read)
 
     def _verify(self, signature: Array, docs: Array, most: Array, k: int | None) -> tuple[Array, Array, int]:
-        """Return (documents, their matches, how many were looked up), without those that cannot be among the best k.
+        """Return (documents, their matches, the number looked up), without documents that cannot be among the best k.
 
         `most` is what each document can reach at the most.
         """
@@ -189,7 +189,7 @@ class SignatureIndex:
 
 
 def _take_highest(docs: Array, counts: Array, n: int) -> tuple[Array, Array]:
-    """Return the n documents with the highest counts, in no order; of equals the first."""
+    """Return the n documents with the highest counts, unordered; ties go to the first."""
     if len(docs) <= n:
         return docs, counts
     # There are few different counts: the least that is taken is found by how many have which.

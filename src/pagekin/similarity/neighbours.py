@@ -1,4 +1,4 @@
-"""The answers for all pages, precomputed (the other variant of section 6), and groups of near-duplicates."""
+"""Precomputed answers for all pages (the other variant of section 6), and groups of near-duplicates."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _BATCH = 64
 def all_neighbours(
     index: RelatedIndex, documents: Array, options: RankingOptions, threads: int = 1
 ) -> Iterator[tuple[int, RankedDocuments]]:
-    """Yield each document with the documents related to it, in order: as `RelatedIndex.answer` ranks them."""
+    """Yield each document with its related documents, ranked as by `RelatedIndex.answer`."""
     readers = [index.reopen(compiled=True) for _ in range(threads)]
 
     def batch(asked: Array) -> list[RankedDocuments]:

@@ -1,4 +1,4 @@
-"""How related pages are chosen and shown, and the reasons that are given: the same through every door."""
+"""Options of related pages, and the reasons in an answer: the same through every door."""
 
 from typing import Annotated, Literal
 

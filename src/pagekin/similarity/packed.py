@@ -1,4 +1,4 @@
-"""The lists of I as they are stored: packed into bits, so that a value's list is found by reading one bucket.
+"""The stored lists of I: packed into bits, so that a value's list is found by reading one bucket.
 
 Each position has a number of *buckets*, a power of two. A value's *key* is its product with an odd number, modulo 2^32, which
 spreads values of any kind over all keys; its upper bits name the bucket, the others are its *rest*. A bucket without lists is
@@ -48,29 +48,29 @@ def keys_of(values: Array) -> npt.NDArray[np.uint32]:
 
 
 def bucket_bits(answers: int) -> int:
-    """Return by how many bits of its key a value's bucket is named, where so many documents may be answers."""
+    """Return how many bits of a key give its bucket, if this many documents may be answers."""
     return max((answers // _BUCKET_ANSWERS).bit_length(), 1)
 
 
 def document_bits(documents: int) -> int:
-    """Return the bits of the number of the last document."""
+    """Return the bit length of the last document's number."""
     return max((documents - 1).bit_length(), 1)
 
 
 def leaves_out_singles(documents: int) -> bool:
-    """Return whether a whole of so many documents leaves out most lists of one."""
+    """Return whether a collection of this many documents leaves out most lists of one."""
     return documents >= LEAVES_OUT_FROM
 
 
 def keeps_single(position: int) -> bool:
-    """Return whether lists of one are kept at a position wherever others leave them out."""
+    """Return whether a position always keeps lists of one."""
     return position % KEEPS_EVERY == 0
 
 
 def pack_lists(
     pairs: npt.NDArray[np.uint64], buckets: int, documents: int
 ) -> tuple[npt.NDArray[np.uint64], npt.NDArray[np.int64]]:
-    """Return (words, where each bucket begins) of the lists of one position; `pairs` are keys and documents, rising.
+    """Pack the lists of one position, given (key, document) pairs in ascending order; return (words, starts of buckets).
 
     `buckets` are the bits that name one, `documents` those of a document's number.
     """
@@ -85,7 +85,7 @@ def pack_lists(
 
 
 class FoundLists(NamedTuple):
-    """Some lists, by their heads."""
+    """The heads of some lists."""
 
     lengths: npt.NDArray[np.int64]
     """How many documents each holds; 0 for a value that has none."""
@@ -115,7 +115,7 @@ class PackedLists:
 
     @classmethod
     def of(cls, kin: Kin, documents: int, compiled: bool = False) -> "PackedLists":
-        """Return the lists of an open collection; raise a KinError if those of an earlier version are all that it has."""
+        """Return the lists of an open collection; raise a KinError if they have the format of an earlier version."""
         if "list.docs" in kin and "list.words" not in kin:
             again = f"Index it again: pagekin index {kin.path}"
             if shard := kin.facts.get("shard"):
@@ -128,12 +128,12 @@ class PackedLists:
 
     @property
     def bucket_bits(self) -> int:
-        """Return by how many bits of its key a value's bucket is named."""
+        """Return how many bits of a key give its bucket."""
         return max((len(self.starts) // max(len(self.positions) - 1, 1) - 1).bit_length() - 1, 0)
 
     @property
     def document_bits(self) -> int:
-        """Return the bits of a document's number."""
+        """Return the bit length of a document's number."""
         return document_bits(self.documents)
 
     def find(self, signature: Array) -> FoundLists:
@@ -194,25 +194,25 @@ class PackedLists:
         return found
 
     def _places(self, signature: Array) -> npt.NDArray[np.int64]:
-        """Return where among `starts` the bucket of each of a signature's values stands."""
+        """Return the place in `starts` of the bucket of each value of a signature."""
         each = (1 << self.bucket_bits) + 1
         return np.arange(len(signature)) * each + (keys_of(signature).astype(np.int64) >> (32 - self.bucket_bits))
 
     def _buckets(self, places: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the bits at which the buckets at some places among `starts`, one for each position, begin and end."""
+        """Return the bits at which buckets begin and end, given one place in `starts` for each position."""
         base = self.positions[:-1]
         at, end = ((base + self.starts[places + more].astype(np.int64)) * 8 for more in (0, 1))
         return at, end
 
     def _read_ahead(self, signature: Array) -> None:
-        """Ask the system for the buckets of a signature's values."""
+        """Ask the operating system to read the buckets of a signature's values ahead."""
         places = self._places(signature)
         self.ahead.ask([self.starts], places, places + 2)
         at, end = self._buckets(places)
         self.ahead.ask([self.words], at >> 6, (end >> 6) + 2)
 
     def _run_sizes(self, lengths: Array, widths_at: Array, runs: Array) -> tuple[Array, Array, Array]:
-        """Return (list, width, bits) of all runs of some lists that have so many runs each."""
+        """Return (list, width, bits) of all runs of some lists, given the number of runs of each."""
         if int(runs.sum()) > len(self.words) * 64:
             raise IndexError("there are no such lists")
         of, number = np.repeat(np.arange(len(runs)), runs), _count_up(runs)
@@ -255,7 +255,7 @@ class PackedLists:
         return docs.astype(np.uint32)
 
     def _bits(self, at: Array, width: Array | int) -> npt.NDArray[np.int64]:
-        """Return the numbers of so many bits that begin at some bits."""
+        """Return the numbers of given widths at given bits."""
         word, shift = at >> 6, (at & 63).astype(np.uint64)
         if len(word) and (int(word.min()) < 0 or int(word.max()) + 1 >= len(self.words)):
             raise IndexError("a list goes on beyond its end")
@@ -263,7 +263,7 @@ class PackedLists:
         return np.asarray(both & ((np.uint64(1) << np.asarray(width, np.uint64)) - np.uint64(1))).astype(np.int64)
 
     def pairs(self, position: int) -> npt.NDArray[np.uint64]:
-        """Return all keys and documents of a position, as `pack_lists` takes them: compiled."""
+        """Return all keys and documents of a position, as `pack_lists` takes them; compiled."""
         from pagekin.similarity._kernels.lists import list_heads, read_lists
 
         each = (1 << self.bucket_bits) + 1
@@ -282,12 +282,12 @@ class PackedLists:
 
 
 def _runs_of(lengths: Array) -> npt.NDArray[np.int64]:
-    """Return how many runs of gaps lists of some lengths have."""
+    """Return the number of runs of gaps in lists of some lengths."""
     return np.asarray((lengths - 1 + RUN - 1) // RUN)
 
 
 def _starts(counts: Array) -> npt.NDArray[np.int64]:
-    """Return where each of some groups begins."""
+    """Return the start of each group, given their lengths."""
     return np.asarray(np.cumsum(counts) - counts)
 
 

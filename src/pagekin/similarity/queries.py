@@ -1,4 +1,4 @@
-"""Queries for related pages: made of pages of a collection, of a page outside it, or of a bag from elsewhere."""
+"""Queries for related pages: from pages of a collection, from a page outside it, or from a bag of another collection."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +23,7 @@ class QueryMaker:
         self._maker = make_maker(strategy.signature)
 
     def document(self, url: str) -> int:
-        """Return the document of a URL in any spelling, or that a text means; raise RelatedError if it cannot be asked about."""
+        """Return the document that a URL in any spelling, or a text, means; raise a RelatedError if it has no bag."""
         known, document = self._documents.find(url)
         if not known and (meant := guess_url(self._documents.corpora, url)):
             known, document = self._documents.find(meant)
@@ -105,7 +105,7 @@ class QueryMaker:
         self, hashes: Array, weights: Array, origins: Array, counts: Array, sketch: Array,
         signature: npt.NDArray[np.uint32] | None = None, url: str = "", sites: tuple[str, ...] = (),
     ) -> Query | None:  # fmt: skip
-        """Make a query of a bag from elsewhere, or None if it shares no term with the collection.
+        """Make a query of another collection's bag; None if it shares no term with this one.
 
         `url` is the page's address, which may be one of the collection's; `sites` are the names of its sites.
         """

@@ -30,7 +30,7 @@ Fold = Callable[[Array], Sequence[int]]
 """Given ranked documents, the place of the head of the query, at place 0, and of each: itself, or whose copy it is."""
 DEPTH = 400
 """Candidates that are compared exactly. With ENTRIES chosen by measuring recall, bytes and time: see docs/benchmarks.md."""
-LIST_ENTRIES = 16_000
+LIST_ENTRIES = 32_000
 """Entries of the lists that are read for candidates, at most."""
 _FILTERED = 16
 _DEEPER = 8
@@ -69,7 +69,7 @@ class RelatedIndex:
         return cls(open_corpora(path), path=path)
 
     def reopen(self, compiled: bool) -> "RelatedIndex":
-        """Return one more of this index, for another thread."""
+        """Open this index again, for another thread."""
         return RelatedIndex(self.corpora, compiled, self.path)
 
     @property
@@ -129,7 +129,7 @@ class RelatedIndex:
         return self._queries.of_bag(*bag)
 
     def related(self, url: str | Sequence[str], k: int = 10, **options: Any) -> list[Result]:
-        """Return the k pages most similar to a page (or to the mean of several), best first; `answer` tells more."""
+        """Return the k pages most similar to a page (or to the mean of several), best first; `answer` has more detail."""
         query = self.query_of([url] if isinstance(url, str) else list(url))
         return self.answer(query, RankingOptions(k=k, **options)).results
 
@@ -140,7 +140,7 @@ class RelatedIndex:
         keep: npt.NDArray[np.bool_] | None = None,
         above: float = 0.0,
     ) -> Answer:
-        """Return the documents most similar to a query; with `keep`, of those whose captured page it marks.
+        """Return the documents most similar to a query; with `keep`, only those whose captured page it marks.
 
         By default the documents that agree with it in most of its shortest lists are compared exactly. Those that are less
         similar than `above` have no titles.
@@ -160,7 +160,7 @@ class RelatedIndex:
     def rank(
         self, query: Query, options: RankingOptions = _DEFAULTS, keep: npt.NDArray[np.bool_] | None = None
     ) -> RankedDocuments:
-        """Rank the documents related to a query: what `answer` tells, by their numbers alone."""
+        """Rank the documents related to a query, as `answer` does, but return only their numbers."""
         k, alpha, fold = options.k, self._alpha(options), partial(self._fold, query) if options.fold else None
         eligible = self._eligible(query, options, keep)
         if options.method == "estimate":
@@ -175,7 +175,7 @@ class RelatedIndex:
         return self.rerank_candidates(query, signals, k, alpha, eligible, fold, entries)
 
     def citations(self, query: Query) -> Citations:
-        """Return links that explain answers to a query: first those of pages similar to both query and answer."""
+        """Return links that explain answers to a query; those of pages similar to both query and answer come first."""
 
         def closeness(pages: Array, answer: str) -> Array:
             documents = self.documents.of_pages(pages)
@@ -198,7 +198,7 @@ class RelatedIndex:
         self, query: Query, signals: QuerySignals, k: int, alpha: float, eligible: Eligible, fold: Fold | None,
         entries: int = LIST_ENTRIES,
     ) -> RankedDocuments:  # fmt: skip
-        """Rank the likeliest documents by their signals; take more candidates where near-duplicates fill all places."""
+        """Rank the best candidates by their signals; take more candidates if near-duplicates fill all places."""
         linked = signals.candidates()
         linked = linked[eligible(linked) & (self.documents.inlinks_of(linked) >= self.strategy.signature.min_inlinks)]
         depth = max(DEPTH, first_depth(k) if fold else k)
@@ -213,7 +213,7 @@ class RelatedIndex:
     def _rank_by_estimate(
         self, query: Query, k: int, alpha: float, eligible: Eligible, fold: Fold | None
     ) -> RankedDocuments:
-        """Rank documents by estimated similarity, as Figure 11 does; take more where near-duplicates fill all places."""
+        """Rank documents by estimated similarity, as in Figure 11; take more if near-duplicates fill all places."""
         wanted = first_depth(k) if fold else k
         while True:
             matched = self.index.similar(query.signature, wanted, alpha, eligible)
@@ -226,7 +226,7 @@ class RelatedIndex:
             wanted *= _DEEPER
 
     def group(self, documents: Array, similarity: Array, alpha: float, k: int, fold: Fold | None) -> RankedDocuments:
-        """Divide the ranked documents above α into at most k groups of near-duplicates, or give each by itself.
+        """Group the ranked documents above α into at most k groups of near-duplicates, or return each separately.
 
         Near-duplicates of the query, which has the place 0, are in no group.
         """
@@ -256,11 +256,11 @@ class RelatedIndex:
         return SignalReader([shard.bags for shard in self.documents.shards], self.documents.links(), self._compiled)
 
     def signals(self, query: Query, wish: str = "") -> QuerySignals:
-        """Return the signals between a query and documents, weighed as the strategy does for a wish."""
+        """Return the signals between a query and documents, with the strategy's weights for a wish."""
         return QuerySignals(self._signal_reader, query, self.strategy.signals_for(wish))
 
     def similarities(self, query: Query, documents: Array) -> npt.NDArray[np.float64]:
-        """Return the weighted Jaccard similarity of each document's bag, whatever other signals say."""
+        """Return the weighted Jaccard similarity of each document's bag, regardless of other signals."""
         return self._signal_reader.jaccard(query, documents)
 
     def rerank(self, signals: QuerySignals, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
@@ -294,7 +294,7 @@ class RelatedIndex:
         return eligible
 
     def _of_own_sites(self, query: Query) -> Eligible:
-        """Return what marks the documents of the query's own sites."""
+        """Return a function that marks the documents of the query's own sites."""
         if query.sites:
             return lambda documents: self.documents.are_of_sites(documents, query.sites)
         if self.facts["site_rule"] == "none":
@@ -314,14 +314,14 @@ class RelatedIndex:
         return np.asarray(self.documents.pages(documents) >= 0)
 
     def only_lists(self, url: str) -> bool:
-        """Return whether a URL's page only lists others, so that its links do not count."""
+        """Return whether a URL's page is a mere list, whose links do not count."""
         document = self.documents.find(url)[1]
         return document >= 0 and bool(self._signal_reader.worth(np.array([document]))[0] < 1)
 
     # -- results for people ------------------------------------------------------------------------------------------
 
     def display_term(self, term: str) -> str:
-        """Return a term for people: for an address its page's title, if it has one."""
+        """Return a term for display: a word, or the title of a page if it has one."""
         if "://" not in term:
             return term
         document = self.documents.find(term)[1]
@@ -350,7 +350,7 @@ class RelatedIndex:
         )
 
     def heaviest(self, document: int, count: int) -> list[tuple[str, float, list[str]]]:
-        """Return (term for people, weight, where from) of a bag's heaviest terms (Figure 14)."""
+        """Return (term for display, weight, origins) of a bag's heaviest terms (Figure 14)."""
         shard, own = self.documents.place(document)
         terms, weights = shard.bags.bag(own)
         origins = shard.bags.origins(own)
@@ -362,7 +362,7 @@ class RelatedIndex:
 
 
 def _one_strategy(corpora: Sequence[Corpus]) -> Strategy:
-    """Return the strategy by which all of some corpora were indexed; raise a KinError that says what to do."""
+    """Return the common strategy of some corpora; raise a KinError, with advice, if there is none."""
     every = []
     for corpus in corpora:
         path, facts = corpus.kin.path, corpus.facts.get("index")
@@ -384,7 +384,7 @@ def _one_strategy(corpora: Sequence[Corpus]) -> Strategy:
 
 
 def _with_signals(results: list[Result], ranked: RankedDocuments, signals: QuerySignals) -> list[Result]:
-    """Add to each result what its signals contribute to its score, the most first."""
+    """Add to each result the contributions of its signals, the largest first."""
     documents = np.array([one.document for one in ranked.related], np.int64)
     values = signals.values(documents)
     return [

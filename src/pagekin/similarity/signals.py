@@ -1,4 +1,4 @@
-"""Signals: how near two pages are, measured in several ways. A weighted mean of them orders related pages.
+"""Signals: several measures of the similarity of two pages. A weighted mean of them ranks related pages.
 
 Each signal lies between 0 and 1 and depends on the two pages and the collection alone, never on the other candidates. So a
 score means the same in every answer, and services that divide a collection among them agree with one that holds it whole.
@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from pagekin.bags import Bags, Origin, Signals, link_shares, link_weights
 from pagekin.similarity.answers import Query
-from pagekin.similarity.exact import ExactSimilarity, slots_for
+from pagekin.similarity.exact import ExactSimilarity, filter_for, slots_for
 from pagekin.similarity.links import DocumentLinks
-from pagekin.store import Array, Numbering, ReadAhead, batch_ranges
+from pagekin.store import Array, Numbering, ReadAhead, batch_ranges, is_among
 
 SIGNALS = tuple(one.name for one in fields(Signals))
 """The names of the signals, in the order in which their values stand."""
@@ -40,12 +40,12 @@ _MOST_COUNTED = 1 << 16
 
 
 def inverse_frequency(pages: Array, of: int) -> npt.NDArray[np.float64]:
-    """Return how rare terms are that so many pages say, of all pages; a term that all say still counts a little."""
+    """Return the inverse document frequency of terms on this many of all pages; positive even for a term on every page."""
     return np.asarray(1.0 + np.log((1.0 + of) / (1.0 + pages)))
 
 
 class LinkedDocuments:
-    """The documents that are near a query by links, with what each signal of links says of them.
+    """The documents near a query by links, with their link signals.
 
     `sources` are the documents asked about; `targets` those that a page outside the collection links to.
     """
@@ -55,8 +55,8 @@ class LinkedDocuments:
         nothing = np.zeros(0, np.int64)
         self._out = np.unique(np.concatenate([nothing, *map(links.out, sources), targets]))
         self._into = np.unique(np.concatenate([nothing, *map(links.into, sources)]))
-        self._cited_together = _meet(self._into, links.out_degrees, links.out)
-        self._linking_together = _meet(self._out, links.in_degrees, links.into)
+        self._cited_together = _meet(self._into, links.out_degrees, links.all_out)
+        self._linking_together = _meet(self._out, links.in_degrees, links.all_into)
         self._in_weight = float(links.in_weights(np.array(sources, np.int64)).sum())
         self._out_weight = float(link_weights(links.in_degrees(self._out)).sum())
 
@@ -64,47 +64,52 @@ class LinkedDocuments:
         """Return the nearest documents by each kind of links."""
         out = self._out[np.argsort(self._links.in_degrees(self._out), kind="stable")]
         into = self._into[np.argsort(self._links.out_degrees(self._into), kind="stable")]
-        cited, linking = self._near_cited(), self._near_linking()
-        nearest = [
-            documents[np.argsort(-values, kind="stable")][:LINKED_CANDIDATES] for documents, values in (cited, linking)
-        ]
+        nearest = [_nearest(*self._near_cited), _nearest(*self._near_linking)]
         return np.unique(np.concatenate([out[:LINKED_CANDIDATES], into[:LINKED_CANDIDATES], *nearest]))
 
+    @cached_property
     def _near_cited(self) -> tuple[Array, Array]:
         documents, both = self._cited_together
         return documents, _as_share(both, self._in_weight, self._links.in_weights(documents))
 
+    @cached_property
     def _near_linking(self) -> tuple[Array, Array]:
         documents, both = self._linking_together
         return documents, _as_share(both, self._out_weight, self._links.out_weights(documents))
 
     def values(self, documents: Array) -> npt.NDArray[np.float64]:
         """Return (links, cocitation, coupling) of each document."""
-        out = np.isin(documents, self._out) * _tie(len(self._out), self._links.in_degrees(documents))
-        into = np.isin(documents, self._into) * _tie(len(self._into), self._links.out_degrees(documents))
-        return np.stack(
-            [(out + into) / 2, _look_up(*self._near_cited(), documents), _look_up(*self._near_linking(), documents)],
-            axis=1,
-        )
+        out, into = is_among(documents, self._out), is_among(documents, self._into)
+        links = np.zeros((2, len(documents)))
+        links[0, out] = _tie(len(self._out), self._links.in_degrees(documents[out]))
+        links[1, into] = _tie(len(self._into), self._links.out_degrees(documents[into]))
+        cited, linking = _look_up(*self._near_cited, documents), _look_up(*self._near_linking, documents)
+        return np.stack([(links[0] + links[1]) / 2, cited, linking], axis=1)
+
+
+def _nearest(documents: Array, values: Array) -> Array:
+    """Return the documents with the highest values, the highest first; of equal ones the first."""
+    if len(documents) > LINKED_CANDIDATES:
+        least = np.partition(values, len(values) - LINKED_CANDIDATES)[len(values) - LINKED_CANDIDATES]
+        documents, values = documents[values >= least], values[values >= least]
+    return documents[np.argsort(-values, kind="stable")][:LINKED_CANDIDATES]
 
 
 def _meet(
-    through: Array, degrees_of: Callable[[Array], Array], reached_from: Callable[[int], Array]
+    through: Array, degrees_of: Callable[[Array], Array], reached_from: Callable[[Array], tuple[Array, Array]]
 ) -> tuple[Array, Array]:
-    """Return (documents, weights) reached from the documents `through`, of which each divides 1 among all that it reaches."""
+    """Return (documents, weights) reached through some documents, each of which divides a weight of 1 among its targets."""
     degrees = degrees_of(through)
     order = np.argsort(degrees, kind="stable")
     order = order[: max(int(np.searchsorted(np.cumsum(degrees[order]), LINK_ENTRIES, side="right")), 1)]
-    pieces = [reached_from(one) for one in through[order].tolist()]
-    if not pieces:
-        return np.zeros(0, np.int64), np.zeros(0)
-    weights = np.repeat(link_shares(degrees[order]), [len(piece) for piece in pieces])
-    documents, place = np.unique(np.concatenate(pieces), return_inverse=True)
+    reached, sizes = reached_from(through[order])
+    weights = np.repeat(link_shares(degrees[order]), sizes)
+    documents, place = np.unique(reached, return_inverse=True)
     return documents, np.bincount(place, weights, len(documents))
 
 
 def _tie(mine: int, theirs: Array) -> npt.NDArray[np.float64]:
-    """Return what a link says that is one of so many of its source, and one of so many to its target."""
+    """Return the weight of a link, given the number of links of its source and to its target."""
     return np.asarray(1.0 / np.sqrt(max(mine, 1) * np.maximum(theirs, 1.0)))
 
 
@@ -116,7 +121,7 @@ def _as_share(both: Array, mine: float, theirs: Array) -> npt.NDArray[np.float64
 
 
 def _look_up(known: Array, values: Array, documents: Array) -> npt.NDArray[np.float64]:
-    """Return the value of each document, 0 where it has none."""
+    """Return the value of each document, or 0."""
     if not len(known):
         return np.zeros(len(documents))
     place = np.minimum(np.searchsorted(known, documents), len(known) - 1)
@@ -135,12 +140,12 @@ class BagReader:
         self._ahead = ReadAhead()
 
     def idf(self, terms: Array) -> npt.NDArray[np.float32]:
-        """Return how rare each of some terms is."""
+        """Return the inverse document frequency of some terms."""
         return inverse_frequency(self._bags.own_df[terms], self._bags.own_pages).astype(np.float32)
 
     @cached_property
     def _idf_of_count(self) -> npt.NDArray[np.float32]:
-        """Return how rare a term is that so many pages say, for the counts of nearly all terms."""
+        """Return a table of inverse document frequencies by count, for the counts of nearly all terms."""
         most = min(self._bags.own_pages + 1, _MOST_COUNTED)
         return inverse_frequency(np.arange(most), self._bags.own_pages).astype(np.float32)
 
@@ -149,16 +154,52 @@ class BagReader:
         """Return a table over all terms for the values of a query; zero before and after each use."""
         return np.zeros((len(self._bags.hashes), 4), np.float32)
 
-    def compare_words(self, terms: Array, rows: Array, documents: Array) -> npt.NDArray[np.float64]:
-        """Return (cosine, containment, title) of each document, given the query's terms and their rows of the table."""
-        out = np.zeros((len(documents), 3))
+    def compare(
+        self, terms: Array, weights: Array, total: float, rows: Array, documents: Array
+    ) -> npt.NDArray[np.float64]:
+        """Return (Jaccard similarity, cosine, containment, title) of each document to a query.
+
+        The query is given by its terms, their weights, the sum of these with unknown terms' and their `query_values`.
+        """
+        if not self._compiled:
+            similarity = self.exact.jaccard(terms, weights, total, documents)
+            return np.column_stack([similarity, self._compare_words(terms, rows, documents)])
+        self._read_ahead(documents)
+        values = self._run_kernel(terms, weights, rows, documents)
+        values[:, 0] /= total + values[:, 4] - values[:, 0]
+        np.minimum(values[:, 1:4], 1.0, out=values[:, 1:4])
+        return values[:, :4]
+
+    def _read_ahead(self, documents: Array) -> None:
+        """Ask the operating system for all that comparing documents reads, if it may not be in memory."""
         if self._ahead.is_due():
             bags = self._bags
             bags.read_ahead(self._ahead, documents, [bags.terms, bags.weights, bags.counts, bags.flags])
             self._ahead.ask([bags.own_df], 0, len(bags.own_df))
-        if self._compiled:
-            self._run_kernel(terms, rows, documents, out)
-            return np.minimum(out, 1.0)
+
+    def _run_kernel(self, terms: Array, weights: Array, rows: Array, documents: Array) -> npt.NDArray[np.float64]:
+        from pagekin.similarity._kernels.signals import BagPlaces, Entries, QueryRows, compare_bags
+
+        bags = self._bags
+        entries = Entries(
+            bags.terms, bags.weights, np.asarray(bags.counts), np.asarray(bags.flags), bags.offsets,
+            np.asarray(bags.own_df), max(bags.mean_length, 1.0),
+        )  # fmt: skip
+        query = QueryRows(
+            np.array(terms, np.uint32), np.array(weights, np.float32), np.array(rows, np.float32), slots_for(terms),
+            filter_for(terms), self._idf_of_count, bags.own_pages,
+        )  # fmt: skip
+        sizes = bags.offsets[documents + 1].astype(np.int64) - bags.offsets[documents].astype(np.int64)
+        longest = min(int(sizes.max(initial=0)), len(bags.hashes))  # in a damaged collection it might be anything
+        places = BagPlaces(*np.empty((2, longest + 1), np.uint32))
+        out = np.empty((len(documents), 5))
+        compare_bags(query, entries, _TF, K1, B, documents.astype(np.int64), places, out)
+        return out
+
+    def _compare_words(self, terms: Array, rows: Array, documents: Array) -> npt.NDArray[np.float64]:
+        """Return (cosine, containment, title) of each document, with numpy."""
+        out = np.zeros((len(documents), 3))
+        self._read_ahead(documents)
         self._table[terms] = rows
         try:
             starts, ends = (self._bags.offsets[documents + more].astype(np.int64) for more in (0, 1))
@@ -169,21 +210,8 @@ class BagReader:
             self._table[terms] = 0
         return np.minimum(out, 1.0)
 
-    def _run_kernel(self, terms: Array, rows: Array, documents: Array, out: npt.NDArray[np.float64]) -> None:
-        from pagekin.similarity._kernels.signals import Entries, QueryRows, compare_words
-
-        bags = self._bags
-        entries = Entries(
-            bags.terms, bags.weights, np.asarray(bags.counts), np.asarray(bags.flags), bags.offsets,
-            np.asarray(bags.own_df), max(bags.mean_length, 1.0),
-        )  # fmt: skip
-        query = QueryRows(
-            np.array(terms, np.uint32), np.array(rows, np.float32), slots_for(terms), self._idf_of_count, bags.own_pages
-        )
-        compare_words(query, entries, _TF, K1, B, documents.astype(np.int64), out)
-
     def _compare_block(self, documents: Array, sizes: Array) -> npt.NDArray[np.float64]:
-        """Compare some documents by numpy: the same sums as the kernel's."""
+        """Compare some documents with numpy; gives the same sums as the kernel."""
         bags, starts = self._bags, np.cumsum(np.append(0, sizes))[:-1]
         entries = np.repeat(bags.offsets[documents].astype(np.int64) - starts, sizes) + np.arange(int(sizes.sum()))
         terms, weights, counts = bags.terms[entries], bags.weights[entries], bags.counts[entries].astype(np.int64)
@@ -205,7 +233,7 @@ class BagReader:
 
 
 class SignalReader:
-    """Measures the signals between a query and documents of an open collection, or of the shards of one, by number of the whole.
+    """Measures the signals between a query and documents of a collection or its shards, numbered across the whole.
 
     One object serves one query at a time.
     """
@@ -217,7 +245,7 @@ class SignalReader:
         self._own_pages, self._mean_length = bags[0].own_pages, max(bags[0].mean_length, 1.0)
 
     def worth(self, documents: Array) -> npt.NDArray[np.float64]:
-        """Return what a score of each document counts: less than 1 for pages that only list others."""
+        """Return the factor of each document's score: less than 1 for mere lists."""
         return np.where(self.links.only_list(documents), LIST_WORTH, 1.0)
 
     def query_values(self, query: Query) -> npt.NDArray[np.float32]:
@@ -254,17 +282,17 @@ class SignalReader:
             similarities[places] = self._readers[part].exact.jaccard(terms, query.weights[known], query.total, own)
         return similarities
 
-    def compare_words(self, query: Query, rows: Array, documents: Array) -> npt.NDArray[np.float64]:
-        """Return (cosine, containment, title) of each document, given the `query_values` of a query."""
-        compared = np.zeros((len(documents), 3))
+    def compare(self, query: Query, rows: Array, documents: Array) -> npt.NDArray[np.float64]:
+        """Return (Jaccard similarity, cosine, containment, title) of each document, given a query's `query_values`."""
+        compared = np.zeros((len(documents), 4))
         for part, places, own in self._numbering.split(documents):
             terms, known = query.terms_in(part)
-            compared[places] = self._readers[part].compare_words(terms, rows[known], own)
+            compared[places] = self._readers[part].compare(terms, query.weights[known], query.total, rows[known], own)
         return compared
 
 
 def score_signals(values: Array, weights: Array, worth: Array) -> npt.NDArray[np.float64]:
-    """Return the scores that documents with these signals have by weights that add up to 1: see `QuerySignals.scores`."""
+    """Return the scores of documents with these signals, by weights that sum to 1: see `QuerySignals.scores`."""
     return np.asarray(np.round((np.sqrt(values) @ weights) ** 2 * worth, 7))
 
 
@@ -289,18 +317,18 @@ class QuerySignals:
         return self._links.candidates() if self.weights[_LINKS].any() else np.zeros(0, np.int64)
 
     def values(self, documents: Array) -> npt.NDArray[np.float64]:
-        """Return the signals of each document, one column for each of SIGNALS; those without weight are left at 0."""
+        """Return the signals of each document, a column for each of SIGNALS; signals without weight stay 0."""
         query, signals = self._query, np.zeros((len(documents), len(SIGNALS)))
-        if self.weights[0] > 0:
-            signals[:, 0] = self._reader.jaccard(query, documents)
         if self.weights[_WORDS].any():
-            signals[:, _WORDS] = self._reader.compare_words(query, self._rows, documents)
+            signals[:, : _WORDS.stop] = self._reader.compare(query, self._rows, documents)
+        elif self.weights[0] > 0:
+            signals[:, 0] = self._reader.jaccard(query, documents)
         if self.weights[_LINKS].any():
             signals[:, _LINKS] = self._links.values(documents)
         return signals * (self.weights > 0)
 
     def scores(self, documents: Array) -> npt.NDArray[np.float64]:
-        """Return the score of each document, to seven places, so that sums in another order rank alike.
+        """Return the score of each document, rounded to seven places, so that the order of summation does not matter.
 
         The score is the weighted power mean of the signals with the exponent 1/2: by roots, being a little near in several
         ways counts more than being very near in one. Of one signal alone it is the signal itself. Pages that only list others
@@ -309,6 +337,6 @@ class QuerySignals:
         return score_signals(self.values(documents), self.weights, self._reader.worth(documents))
 
     def shares(self, documents: Array, values: Array) -> npt.NDArray[np.float64]:
-        """Return what each signal contributes to the scores of documents with these values; a row sums to the score."""
+        """Return the contribution of each signal to the scores of documents with these values; a row sums to the score."""
         roots = np.sqrt(values) * self.weights
         return np.asarray(roots * roots.sum(axis=1, keepdims=True) * self._reader.worth(documents)[:, None])

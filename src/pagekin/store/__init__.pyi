@@ -4,7 +4,7 @@ from .arrays import Array, ArrayFile, distinct, is_among, rank, read_only, row_e
 from .batches import Progress, batch_ranges, core_count, map_in_order, no_progress
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
-from .compile_watch import Compiling, watch_compiling
+from .compile_watch import Compiling, unwatch_compiling, watch_compiling
 from .compiling import compile_kernels, compile_missing, listed_kernels, missing_kernels
 from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
 from .folder import (
@@ -132,6 +132,7 @@ __all__ = [
     "temporary_folder",
     "union_strings",
     "unpack_record",
+    "unwatch_compiling",
     "upload_files",
     "upload_shard",
     "use_memory_tightly",

@@ -1,4 +1,4 @@
-"""One array on the disk: a `.npy` file that grows, and its checksum."""
+"""One array on disk: a growing `.npy` file with a checksum."""
 
 import contextlib
 import hashlib
@@ -26,25 +26,26 @@ def smallest_uint(largest: int) -> np.dtype[Any]:
 
 
 def row_entries(offsets: Array, rows: Array) -> npt.NDArray[np.int64]:
-    """Return the places of the entries of some rows, row after row; row r has those from offsets[r] to offsets[r + 1]."""
-    sizes = offsets[rows + 1] - offsets[rows]
-    return np.repeat(offsets[rows + 1] - np.cumsum(sizes), sizes) + np.arange(int(sizes.sum()))
+    """Return the places of the entries of some rows, row by row; row r has entries offsets[r] to offsets[r + 1]."""
+    begins, ends = (offsets[rows + more].astype(np.int64) for more in (0, 1))
+    sizes = ends - begins
+    return np.repeat(ends - np.cumsum(sizes), sizes) + np.arange(int(sizes.sum()))
 
 
 def read_only(values: Array) -> Array:
-    """Return an array that nobody writes to, as those of a collection: kernels are compiled for these."""
+    """Return a read-only view of an array, since kernels are compiled for read-only arrays of a collection."""
     values.flags.writeable = False
     return values
 
 
 def distinct(values: Array) -> Array:
-    """Return the different values of an array, rising, by sorting: for tens of millions much faster than numpy's own way."""
+    """Return the sorted distinct values of an array; much faster than numpy.unique for tens of millions."""
     ordered = np.sort(values)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
 def is_among(values: Array, some: Array) -> npt.NDArray[np.bool_]:
-    """Return which of many values are among a few, by searching: numpy's own way sorts all of them."""
+    """Mark the values that are among a few others, by binary search; numpy.isin would sort all of them."""
     if not len(some):
         return np.zeros(len(values), np.bool_)
     ordered = np.sort(some)
@@ -57,7 +58,7 @@ def _largest(dtype: np.dtype[Any]) -> int:
 
 
 def rank(ordered: Array, value: int) -> int:
-    """Return how many numbers of an ordered array are less than `value`.
+    """Return how many numbers of a sorted array are less than `value`.
 
     In the array's own type: numpy would otherwise convert the whole array for each question.
     """
@@ -118,18 +119,19 @@ def load_array(file: Path, entry: Mapping[str, Any]) -> Array:
 
 
 def _map(file: Path, dtype: np.dtype[Any], length: int) -> Array:
-    """Return an array's file memory-mapped; an empty read-only array in place of an empty range, which cannot be mapped."""
+    """Return an array's file memory-mapped; an empty array if it is empty, since that cannot be mapped."""
     if not length:
         return np.frombuffer(b"", dtype)
     # As a plain array: every slice of a memmap object costs a microsecond more.
-    return np.memmap(file, dtype, "r", HEADER_BYTES, (length,)).view(np.ndarray)
+    # By name: numpy would look up every folder above a Path, which costs more than the map.
+    return np.memmap(str(file), dtype, "r", HEADER_BYTES, (length,)).view(np.ndarray)
 
 
 class ArrayFile:
     """A one-dimensional `.npy` file that grows by appending, with a running checksum."""
 
     def __init__(self, path: Path, dtype: npt.DTypeLike, temporary: bool = False) -> None:
-        """Begin a file; a temporary one is abandoned in the end, and needs no checksum."""
+        """Begin a file; a temporary one needs no checksum, since it is abandoned at the end."""
         self.path, self._temporary = path, temporary
         # By name, as a type that was turned to "<" is not taken for the machine's own, even where it is.
         self.dtype = np.dtype(np.dtype(dtype).newbyteorder("<").str)
@@ -159,12 +161,12 @@ class ArrayFile:
         return _map(self.path, self.dtype, self.length)
 
     def close(self) -> None:
-        """Bring a finished file to the disk, and close it."""
+        """Sync a finished file to disk, and close it."""
         os.fsync(self._file.fileno())
         self._file.close()
 
     def finish(self) -> dict[str, Any]:
-        """Write the header, and give the file's manifest entry."""
+        """Write the header, and return the file's manifest entry."""
         header = npy_header(self.dtype, self.length)
         self._file.seek(0)
         self._file.write(header)

@@ -1,4 +1,4 @@
-"""Work in bounded batches on a few threads, with results in order: compiled kernels let go of the interpreter."""
+"""Work in bounded batches on a few threads, with results in order; compiled kernels release the GIL."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +15,7 @@ Progress = Callable[[str, float], None]
 
 
 def no_progress(_stage: str, _share: float) -> None:
-    """Tell nobody."""
+    """Report no progress."""
 
 
 def core_count() -> int:
@@ -26,7 +26,7 @@ def core_count() -> int:
 def map_in_order(
     threads: int, work: Callable[..., Any], parts: Iterable[tuple[Any, ...]]
 ) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yield each part and what `work` makes of it, in order; one part more is under way than there are threads."""
+    """Yield each part and its result of `work`, in order; one more part than threads is in progress."""
     with ThreadPoolExecutor(threads) as pool:
         waiting: list[tuple[tuple[Any, ...], Future[Any]]] = []
         for part in parts:

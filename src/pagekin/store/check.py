@@ -1,4 +1,4 @@
-"""Check that the files of a `.kin` folder are whole, and that its arrays have the shapes that belong."""
+"""Check that the files of a `.kin` folder are undamaged and its arrays have the right shapes."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ _STEP = 1 << 22
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, and where."""
+    """One fault, and its place."""
 
     where: str
     what: str
@@ -67,7 +67,7 @@ def check_files(
 
 
 def _check_kept(path: Path, manifest: Mapping[str, Any], progress: Callable[[int], None]) -> Iterator[Finding]:
-    """Yield what is wrong with the folders that a collection keeps, and what else lies among them."""
+    """Yield what is wrong with the folders that a collection keeps, and stray files among them."""
     if not (path / KEPT).is_dir():
         return
     try:

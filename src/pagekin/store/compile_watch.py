@@ -1,4 +1,4 @@
-"""Who is told that kernels are being compiled, and how far that is; in a file that loads nothing heavy."""
+"""Watchers of the progress of compiling kernels; this module imports nothing heavy."""
 
 import logging
 from collections.abc import Callable
@@ -8,7 +8,7 @@ _log = logging.getLogger("pagekin.store")
 
 
 class Compiling(NamedTuple):
-    """How far compiling is."""
+    """The progress of compiling."""
 
     done: int
     kernels: int
@@ -22,12 +22,17 @@ _watches: list[Callable[[Compiling], None]] = []
 
 
 def watch_compiling(watch: Callable[[Compiling], None]) -> None:
-    """Let a function be told how far compiling is, whenever there is something to compile."""
+    """Register a function to be called with the progress of compiling."""
     _watches.append(watch)
 
 
+def unwatch_compiling(watch: Callable[[Compiling], None]) -> None:
+    """Call a registered function no more."""
+    _watches.remove(watch)
+
+
 def tell_watches(state: Compiling) -> None:
-    """Tell all who want to know; if nobody does, log a line, so that a program does not seem to hang."""
+    """Call all watchers; without any, log a line, so that a program does not seem to hang."""
     for watch in _watches:
         watch(state)
     if not _watches and not state.done:

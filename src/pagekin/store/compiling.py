@@ -66,7 +66,7 @@ def missing_kernels() -> list[ListedKernel]:
 
 
 def compile_kernels(processes: int = 0) -> int:
-    """Compile all kernels of the list that are missing, by so many processes (0: one per core); return how many were.
+    """Compile all missing kernels of the list in some processes (0: one per core); return how many were missing.
 
     Others who do the same at this time are waited for, and what they compiled is not compiled again. Nothing happens where
     compiled kernels cannot be kept.
@@ -89,7 +89,7 @@ def compile_missing() -> bool:
 
 
 def compile_once(module: str, function: str, signature: str) -> bool:
-    """Compile what is missing when the first kernel of the list is; return whether to look for that kernel again."""
+    """Compile all missing kernels when the first one is missing; return whether to look for that kernel again."""
     global _tried
     if _tried or not any(one[:3] == (module, function, signature) for one in listed_kernels()):
         return False
@@ -99,7 +99,7 @@ def compile_once(module: str, function: str, signature: str) -> bool:
 
 @contextmanager
 def _alone(file: Path) -> Iterator[None]:
-    """Wait until no other process does the same, and tell that we wait."""
+    """Wait until no other process is compiling, and report the wait."""
     with file.open("ab") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -124,7 +124,7 @@ class _Crew:
         self._done, self._seconds, self._began = 0, 0.0, time.monotonic()
 
     def run(self) -> None:
-        """Compile all; what a process could not compile is left to whoever calls it."""
+        """Compile all kernels; one that fails is compiled when it is first called."""
         self._report()
         workers = [_start_worker() for _ in range(self._processes)]
         threads = [threading.Thread(target=self._drive, args=(worker,), daemon=True) for worker in workers]
@@ -158,11 +158,11 @@ class _Crew:
             return self._waiting.popleft()
 
     def _report(self) -> None:
-        """Tell how far it is: by the list at first, then by how fast it went so far."""
+        """Report progress: estimated from the list at first, then from the speed so far."""
         passed, share = time.monotonic() - self._began, self._seconds / max(self._total, 1e-9)
         planned = max(self._total / self._processes, self._longest)
-        whole = passed / share if share > 0.1 else planned
-        tell_watches(Compiling(self._done, self._count, self._processes, max(whole - passed, 0.0)))
+        left = passed / share - passed if share > 0.1 else planned * (1 - share)
+        tell_watches(Compiling(self._done, self._count, self._processes, max(left, 0.0)))
 
 
 def _start_worker() -> "subprocess.Popen[str]":
@@ -175,7 +175,7 @@ def _start_worker() -> "subprocess.Popen[str]":
 
 
 def work(lines: IO[str] = sys.stdin, answers: IO[str] = sys.stdout) -> None:
-    """Compile the kernels that lines name, and answer each with a line: what a process of a crew does."""
+    """Compile the kernels named on standard input, answering each with a line: the main loop of a crew process."""
     for line in lines:
         module, function, signature = line.rstrip("\n").split("\t")
         try:

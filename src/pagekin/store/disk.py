@@ -1,4 +1,4 @@
-"""Tell which disk is full: an error of the system does not."""
+"""Say which disk is full, since the system's error does not."""
 
 import errno
 import tempfile
@@ -34,7 +34,7 @@ def describe_full(error: BaseException | None, path: Path) -> str:
 
 @contextmanager
 def on_temporary_disk() -> Iterator[Path]:
-    """Give the folder of temporary files, and say that its disk is full if that is why something fails."""
+    """Yield the folder of temporary files; raise a DiskFullError if its disk is full."""
     folder = Path(tempfile.gettempdir())
     try:
         yield folder
@@ -49,7 +49,7 @@ def on_temporary_disk() -> Iterator[Path]:
 
 @contextmanager
 def temporary_folder(purpose: str) -> Iterator[Path]:
-    """Make a folder on the temporary disk, and remove it at the end. Only what is written there may fail inside."""
+    """Make a temporary folder, and remove it at the end. Inside, only writes to this folder may fail."""
     with (
         on_temporary_disk(),
         tempfile.TemporaryDirectory(prefix=f"pagekin-{purpose}-", ignore_cleanup_errors=True) as name,

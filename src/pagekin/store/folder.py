@@ -55,7 +55,7 @@ class Kin:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """Return what the builders noted: counts, settings, seeds, skipped records."""
+        """Return the facts that builds stored: counts, settings, seeds, skipped records."""
         facts: Mapping[str, Any] = self.manifest["facts"]
         return facts
 
@@ -76,7 +76,7 @@ class _Entry(msgspec.Struct):
 
 
 class _Manifest(msgspec.Struct):
-    """What a manifest must hold."""
+    """The required fields of a manifest."""
 
     format: Annotated[int, msgspec.Meta(ge=1)]
     facts: dict[str, Any]
@@ -102,7 +102,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 
 
 def parse_manifest(raw: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what the bytes of a manifest say, or raise a KinError that says what is wrong with them."""
+    """Parse the bytes of a manifest, or raise a KinError that says what is wrong with them."""
     damaged = f"{os.fspath(path)}/{MANIFEST} is damaged. Read the sources again into a new folder."
     try:
         manifest: dict[str, Any] = json.loads(raw)
@@ -140,13 +140,13 @@ def make_manifest(facts: Mapping[str, Any], files: Mapping[str, Any]) -> dict[st
 
 
 def pack_manifest(manifest: Mapping[str, Any]) -> bytes:
-    """Return a manifest as it is written."""
+    """Return a manifest as bytes."""
     text = json.dumps(manifest, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
     return text.encode("utf-8", "surrogatepass")
 
 
 def manifest_digest(manifest: Mapping[str, Any]) -> str:
-    """Return the checksum of everything a manifest says besides it."""
+    """Return the checksum of a manifest, over everything but the checksum itself."""
     said = {key: value for key, value in manifest.items() if key != "checksum"}
     text = json.dumps(said, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()

@@ -1,4 +1,4 @@
-"""What a collection keeps beside its arrays: folders that it can be made of anew, and a list of them.
+"""Folders that a collection keeps beside its arrays, so that it can be rebuilt, and a list of them.
 
 A list belongs to one manifest and is called by its checksum, so that one rename, that of the manifest, moves both to
 their new state. What the folders hold leaves no trace in the manifest: the same collection may keep it divided in any way.
@@ -39,7 +39,7 @@ class KeptFolders:
     folders: Mapping[str, Sums]
 
     def paths(self, collection: Path) -> list[Path]:
-        """Return where the folders are."""
+        """Return the paths of the folders."""
         return [collection / KEPT / name for name in sorted(self.folders)]
 
     @property
@@ -49,7 +49,7 @@ class KeptFolders:
 
 
 class _StoredList(msgspec.Struct):
-    """What the file of a list must hold."""
+    """The required fields of a list."""
 
     about: dict[str, Any]
     folders: dict[
@@ -76,7 +76,7 @@ def checksum_of(file: Path, size: int, progress: Callable[[int], None] = lambda 
 
 
 def list_file(path: Path, manifest: Mapping[str, Any]) -> Path:
-    """Return where the list of a manifest is, if it has one."""
+    """Return the path of a manifest's list, if it has one."""
     return path / KEPT / f"{manifest.get('checksum')}.json"
 
 
@@ -118,7 +118,7 @@ def damaged_files(
 def other_entries(
     path: Path, manifest: Mapping[str, Any] | None, kept: KeptFolders | None
 ) -> Iterator[tuple[Path, bool]]:
-    """Yield what lies among the kept folders and does not belong to a manifest, and whether a writer may have put it there."""
+    """Yield entries among the kept folders that belong to no manifest, and whether a writer may have left them."""
     own = list_file(path, manifest) if manifest else None
     for entry in sorted((path / KEPT).iterdir()):
         if entry != own and (kept is None or entry.name not in kept.folders):
@@ -169,7 +169,7 @@ def _names(sums: Sums) -> Iterator[str]:
 
 
 def write_list(kept: KeptFolders, path: Path, manifest: Mapping[str, Any], work: Path) -> None:
-    """Write the list of a manifest that is about to take its place."""
+    """Write the list of a manifest that is about to be committed."""
     about = json.loads(json.dumps(kept.about))
     stored = {"about": about, "folders": kept.folders, "checksum": _digest(about, kept.folders)}
     fresh = work / "kept.json"
@@ -186,7 +186,7 @@ def _digest(about: Mapping[str, Any], folders: Mapping[str, Sums]) -> str:
 
 
 def sync(path: Path) -> None:
-    """Bring a file, or a folder's own entries, to the disk."""
+    """Sync a file, or a folder's own entries, to disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -56,7 +56,7 @@ watchers: list[Callable[[CompiledKernel], None]] = []
 
 
 class Variant(NamedTuple):
-    """What machine code is made for: only code of the same variant may run here."""
+    """The variant that machine code is compiled for; only code of the same variant may run here."""
 
     processor: str
     features: str
@@ -94,7 +94,7 @@ def processor_baseline() -> str:
 
 @cache
 def this_variant() -> Variant:
-    """Return what kernels are compiled for in this process."""
+    """Return the variant that this process compiles kernels for."""
     import llvmlite.binding
     import numba
 
@@ -114,7 +114,7 @@ def this_variant() -> Variant:
 
 
 def fix_processor() -> None:
-    """Let numba compile for the baseline in place of this very processor, in the whole process."""
+    """Make numba compile for the baseline instead of this processor, in the whole process."""
     if processor_baseline():
         from numba import config
 
@@ -123,7 +123,7 @@ def fix_processor() -> None:
 
 
 class KernelFiles:
-    """The files of one kernel: where they lie, what they are called, and whether they are good."""
+    """The cache files of one kernel: their places, names and validity."""
 
     def __init__(self, source: Path, name: str) -> None:
         self._source, self._name, self._room = source, name, source.parent.parent.name
@@ -131,7 +131,7 @@ class KernelFiles:
         self._head = _HEAD + stamp_sources(source.parent).encode() + b"\n"
 
     def read(self, signature: str) -> bytes | None:
-        """Return what is kept for a signature; None if there is none, or it is stale, cut short or damaged."""
+        """Return the cached code of a signature; None if it is missing, stale, truncated or damaged."""
         head = self._head
         for folder in self._folders():
             with suppress(OSError):
@@ -142,7 +142,7 @@ class KernelFiles:
         return None
 
     def find(self, signature: str) -> Path | None:
-        """Return the file that holds a signature's code and is not stale, by a look at its head; None if there is none."""
+        """Return the file with a signature's current code, judged by its header; None if there is none."""
         head = self._head
         for folder in self._folders():
             path = folder / self._file_name(signature)
@@ -152,7 +152,7 @@ class KernelFiles:
         return None
 
     def write(self, signature: str, body: bytes) -> None:
-        """Keep what was compiled for a signature, in the first place that can be written; nowhere if there is none."""
+        """Store the code of a signature in the first writable place, if there is one."""
         raw = self._head + hashlib.sha256(body).digest() + body
         for folder in self._folders():
             fresh = folder / f".{uuid4().hex}.tmp"
@@ -187,7 +187,7 @@ def writable_folder() -> Path | None:
 
 @cache
 def _user_folders() -> tuple[Path, ...]:
-    """Return the folders for what cannot be kept in the package: where the user says, caches, or temporary files."""
+    """Return the cache folders outside the package: the configured one, the user's cache, or temporary files."""
     home = os.environ.get("XDG_CACHE_HOME")
     bases = [Path(home) / "pagekin"] if home else []
     if not home:
@@ -200,7 +200,7 @@ def _user_folders() -> tuple[Path, ...]:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether a folder belongs to this user, and not everybody may write there; it is made if it is missing."""
+    """Return whether a folder belongs to this user and others cannot write to it; create it if it is missing."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         state = folder.stat()
@@ -210,7 +210,7 @@ def _is_ours(folder: Path) -> bool:
 
 
 class KernelCache:
-    """What numba asks for a kernel's machine code before it compiles, and gives it to afterwards."""
+    """The cache that numba asks for a kernel's machine code, and gives new code to."""
 
     def __init__(self, function: Any) -> None:
         code = function.__code__
@@ -254,7 +254,7 @@ class KernelCache:
             )
 
     def flush(self) -> None:
-        """Forget nothing: numba calls this when a function is compiled again, and the files know their sources."""
+        """Do nothing: numba calls this before recompiling, but the files already detect changed sources."""
 
 
 def _numba(module: str) -> Any:
@@ -263,7 +263,7 @@ def _numba(module: str) -> Any:
 
 
 def _key(types: tuple[Any, ...], codegen: Any) -> str:
-    """Return the types as text; with the processor, if somebody let numba compile for another before we came."""
+    """Return the types as text, with the processor if numba was already set to compile for another one."""
     machine = codegen.magic_tuple()[1:]
     text = signature_text(types)
     return text if machine == this_variant()[:2] else f"{text} for {machine}"

@@ -1,4 +1,4 @@
-"""Which sources the kernels of a room depend on, and a digest of them.
+"""Find the sources that the kernels of a room depend on, and digest them.
 
 A compiled kernel holds code of the functions that it calls, and constants of modules that it imports, so an edit in any of
 these files makes it stale.
@@ -16,7 +16,7 @@ _NAME = re.compile(r"(\w+)(?: as \w+)?")
 
 @cache
 def stamp_sources(kernels: Path) -> str:
-    """Return a digest of all sources that the kernels in a folder depend on, the same wherever the package lies."""
+    """Return a digest of all sources that the kernels in a folder depend on, independent of the package's location."""
     digest = hashlib.sha256()
     for source in _sources_of(kernels):
         digest.update(hashlib.sha256(source.read_bytes()).digest())
@@ -24,7 +24,7 @@ def stamp_sources(kernels: Path) -> str:
 
 
 def _sources_of(kernels: Path) -> list[Path]:
-    """Return the files in `kernels`, and all files of ours that they import, and these in turn."""
+    """Return the files in `kernels`, and all files of Pagekin that they import, directly or indirectly."""
     sources: set[Path] = set()
     waiting = list(kernels.glob("*.py"))
     while waiting:
@@ -49,7 +49,7 @@ def _imports(source: Path) -> list[tuple[str, str]]:
 
 
 def _defining_files(module: str, name: str) -> list[Path]:
-    """Return the file that gives a module its name: the module's own, a submodule, or where the room's door has it from."""
+    """Return the file that defines a name of a module: the module itself, a submodule, or the source of the room's door."""
     place = _HOUSE.joinpath(*module.split(".")[1:])
     for file in (place.with_suffix(".py"), place / f"{name}.py"):
         if file.is_file():

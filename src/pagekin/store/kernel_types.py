@@ -31,7 +31,7 @@ def _type_text(kind: Any) -> str:
 
 
 def read_signature(text: str) -> tuple[Any, ...]:
-    """Return the types of arguments for numba; raise ValueError for a text that does not tell."""
+    """Parse the types of arguments for numba; raise a ValueError for an invalid text."""
     try:
         tree = ast.parse(f"({text},)" if text else "()", mode="eval").body
         return tuple(map(_read_type, tree.elts))  # type: ignore[attr-defined]

@@ -19,7 +19,7 @@ class _NoScipyForNumba(MetaPathFinder):
 
 
 def _importing_module() -> str:
-    """Return the name of the module that imports another just now."""
+    """Return the name of the module that is importing another."""
     frame = sys._getframe(2)
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).startswith("importlib"):
         frame = frame.f_back
@@ -27,7 +27,7 @@ def _importing_module() -> str:
 
 
 def load_numba_alone() -> None:
-    """Let numba be loaded without scipy from now on: no kernel needs its linear algebra, and loading that takes as long as numba.
+    """Make numba load without scipy: no kernel needs linear algebra, and loading scipy takes as long as numba.
 
     For a program of our own alone: functions that others compile in this process cannot multiply matrices any more.
     """

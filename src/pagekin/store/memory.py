@@ -1,4 +1,4 @@
-"""How much memory a build may take, and arrays that need not stay in it."""
+"""The memory budget of a build, and arrays that may live on disk."""
 
 import contextlib
 import ctypes
@@ -52,11 +52,11 @@ class MemoryBudget:
     """In bytes; 0 for as much as it takes to be fast."""
 
     def items(self, most: int, item_bytes: int) -> int:
-        """Return how many items of this size a thread works on at a time: `most`, or fewer where memory is short."""
+        """Return how many items of this size a thread may process at a time: `most`, or fewer if memory is short."""
         return min(most, max(1, self.limit // _AT_ONCE // item_bytes)) if self.limit else most
 
     def holds(self, size: int) -> bool:
-        """Return whether an array of so many bytes may stay in memory for a whole stage."""
+        """Return whether an array of this size may stay in memory for a whole stage."""
         return not self.limit or size <= self.limit // _LARGE
 
 
@@ -71,7 +71,7 @@ class Workspace:
     memory: MemoryBudget = NO_LIMIT
 
     def empty(self, shape: int | tuple[int, ...], dtype: npt.DTypeLike) -> Array:
-        """Return a new array of zeros or of anything: in memory, or mapped from a file without a name if it is large.
+        """Return a new array, of zeros or uninitialised: in memory, or in an unnamed mapped file if it is large.
 
         What is mapped is the system's to move out, and goes with the array. The disk is asked for the room at once: a full one
         is an OSError here, and not the end of the process later.
@@ -102,7 +102,7 @@ IN_MEMORY = Workspace(Path())
 
 
 def _reserve(handle: int, size: int) -> None:
-    """Give a file so many bytes of the disk."""
+    """Reserve disk space for a file."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(handle, 0, size)
         return
@@ -111,13 +111,13 @@ def _reserve(handle: int, size: int) -> None:
 
 
 def give_back_memory() -> None:
-    """Hand freed memory back to the system, where the C library can; otherwise it piles up."""
+    """Return freed memory to the system, if the C library supports it; otherwise it accumulates."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def use_memory_tightly() -> None:
-    """Let large arrays go back to the system as soon as they are freed, where the C library can.
+    """Return large arrays to the system as soon as they are freed, if the C library supports it.
 
     It otherwise learns to keep them: a process that makes and frees arrays of a few MB holds several times what it uses.
     """

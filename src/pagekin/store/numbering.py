@@ -1,4 +1,4 @@
-"""Numbers of a whole that is divided among parts, each of which counts its own things from 0."""
+"""Numbers of a whole that is divided into parts, each with its own numbers from 0."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ class Numbering:
         return part, number - self.bounds[part]
 
     def split(self, numbers: Array) -> Iterator[tuple[int, Places, Array]]:
-        """Yield (part, places of its numbers among `numbers`, these as the part counts them) of each part that has some."""
+        """Yield (part, places in `numbers`, the part's own numbers) for each part that has some of them."""
         if len(self.bounds) == 2:
             yield 0, slice(None), numbers
             return

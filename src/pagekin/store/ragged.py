@@ -39,7 +39,7 @@ class RaggedBytes:
         return bytes(self._bytes[self._at[index] : self._at[index + 1]])
 
     def blocks(self) -> Iterator[list[bytes]]:
-        """Yield all strings, in lists of neighbours: memory for some of them, not for all."""
+        """Yield all strings, in lists of bounded size."""
         for first in range(0, len(self), _AT_ONCE):
             bounds = self.offsets[first : first + _AT_ONCE + 1].astype(np.int64)
             block = self.data[bounds[0] : bounds[-1]].tobytes()
@@ -69,7 +69,7 @@ class RaggedBytes:
         return RaggedBytes(*self.take(places))
 
     def find(self, key: bytes, order: Array | None = None) -> int:
-        """Return the id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids so."""
+        """Return the id of `key`, or -1; O(log n). The strings are sorted, or `order` lists their ids in sorted order."""
         at = self.nearest(key, order)
         if at == len(self):
             return -1
@@ -79,7 +79,7 @@ class RaggedBytes:
     def find_all(
         self, keys: "Sequence[bytes] | RaggedBytes", order: Array | None = None, key_order: Array | None = None
     ) -> npt.NDArray[np.int64]:
-        """Return the ids of many keys, -1 for those that are not there. The strings are sorted, or `order` lists their ids so.
+        """Return the ids of many keys, or -1. The strings are sorted, or `order` lists their ids in sorted order.
 
         Keys that come in order, or that `key_order` lists so, are looked for faster. Cost: a search for each key, compiled where
         they are many.
@@ -92,13 +92,13 @@ class RaggedBytes:
         return np.where(equal, places, -1)
 
     def nearest_all(self, keys: "Sequence[bytes] | RaggedBytes", order: Array | None = None) -> npt.NDArray[np.int64]:
-        """Return where each of many keys would stand among the strings, which are sorted, or whose ids `order` lists so."""
+        """Return the insertion places of many keys. The strings are sorted, or `order` lists their ids in sorted order."""
         return self._search(keys, order, None)[0]
 
     def _search(
         self, keys: "Sequence[bytes] | RaggedBytes", order: Array | None, key_order: Array | None
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-        """Return (where each key would stand, whether it stands there)."""
+        """Return (the insertion place of each key, whether it is there)."""
         from pagekin.store._kernels.strings import find_strings
 
         table = keys if isinstance(keys, RaggedBytes) else RaggedBytes(*pack_strings(list(keys)))
@@ -115,7 +115,7 @@ class RaggedBytes:
         return read_only(self.data.view()), np.array(self.offsets, np.int64)
 
     def nearest(self, key: bytes, order: Array | None = None) -> int:
-        """Return where `key` would stand among the strings, which are sorted, or whose ids `order` lists so."""
+        """Return the insertion place of `key`. The strings are sorted, or `order` lists their ids in sorted order."""
         data, at = self._bytes, self._at
         low, high = 0, len(self)
         while low < high:
@@ -143,7 +143,7 @@ def join_strings(tables: Sequence[RaggedBytes]) -> tuple[Array, Array]:
 
 
 def union_strings(tables: Sequence[RaggedBytes]) -> tuple[RaggedBytes, list[npt.NDArray[np.int64]]]:
-    """Return (the different strings of some tables in the order of their bytes, the place of each table's strings in it)."""
+    """Return (the sorted distinct strings of some tables, the place of each table's strings among them)."""
     names = sorted(set(chain.from_iterable(tables)))
     places = {name: place for place, name in enumerate(names)}
     found = [np.fromiter(map(places.__getitem__, table), np.int64, len(table)) for table in tables]

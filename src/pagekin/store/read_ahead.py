@@ -1,4 +1,4 @@
-"""Ask the system for many places of mapped arrays at once, before they are read one by one."""
+"""Ask the operating system to read many places of mapped arrays ahead, before they are used one by one."""
 
 import mmap
 import resource
@@ -15,7 +15,7 @@ _OF_THREAD = getattr(resource, "RUSAGE_THREAD", resource.RUSAGE_SELF)
 
 
 class ReadAhead:
-    """Asks the system for all places that a question needs, so that the disk reads them side by side.
+    """Asks the operating system for all places that a question needs, so that the disk reads them in parallel.
 
     A place that is not in memory takes a millisecond or more to read, and hundreds that are asked for together take little
     longer. Where all is in memory, asking would be a waste: it is done for the first questions, and after one that had to wait.

@@ -1,4 +1,4 @@
-"""Records that travel between tasks: named tuples of plain arrays, as bytes. No pickle: what is read is numbers, never code."""
+"""Records that tasks exchange: named tuples of plain arrays, as bytes. No pickle, so that reading runs no code."""
 
 import io
 from collections.abc import Iterable, Sequence
@@ -37,12 +37,12 @@ class Names(NamedTuple):
 
 
 def join_names(parts: Iterable[Names]) -> Names:
-    """Return the different strings of several records, in the order of their bytes."""
+    """Return the sorted distinct strings of several records."""
     return Names.of(sorted(set().union(*(part.strings() for part in parts))))
 
 
 def divide_names(names: Names, firsts: Sequence[bytes]) -> list[Names]:
-    """Divide strings that stand in order: `firsts` are the least strings of all ranges but the first."""
+    """Divide sorted strings into ranges; `firsts` are the least strings of all ranges but the first."""
     table = RaggedBytes(*names)
     bounds = [0, *map(table.nearest, firsts), len(table)]
     return [
@@ -62,7 +62,7 @@ def pack_record(record: NamedTuple) -> bytes:
 
 
 def unpack_record(kind: type[Record], data: bytes) -> Record:
-    """Return the named tuple of this kind that `pack_record` made the bytes of; raise ValueError if they are of another."""
+    """Return the named tuple of this kind from the bytes of `pack_record`; raise a ValueError if they are of another kind."""
     stream = io.BytesIO(data)
     record = _read(stream, kind)
     if stream.read(1):

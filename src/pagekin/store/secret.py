@@ -1,4 +1,4 @@
-"""The secret of this process: hash tables over what pages choose are keyed by it."""
+"""The secret key of this process for hash tables whose keys come from pages."""
 
 import secrets
 

@@ -27,7 +27,7 @@ TEMPORARY = ".work-"
 
 
 class StorageError(PagekinError):
-    """An object store or a shared disk that does not do as asked; the message says what was tried."""
+    """An object store or shared disk that failed; the message says what was tried."""
 
     may_pass = True
 
@@ -43,7 +43,7 @@ def is_remote(address: str | os.PathLike[str]) -> bool:
 
 @contextlib.contextmanager
 def _reaching(address: str) -> Iterator[None]:
-    """Say which address failed, in place of an error of the library."""
+    """Replace errors of the library by one that names the address."""
     try:
         yield
     except FileNotFoundError as error:
@@ -82,25 +82,25 @@ class _DiskFile:
         pass
 
     def read_at(self, size: int, start: int) -> bytes:
-        """Return so many bytes from a place on."""
+        """Return some bytes from a position."""
         with self._path.open("rb") as file:
             file.seek(start)
             return file.read(size)
 
 
 class _Disk:
-    """The disks of this machine, with what `Storage` asks of the file systems of pyarrow."""
+    """The disks of this machine, with the interface of pyarrow's file systems that `Storage` uses."""
 
     def open_input_stream(self, path: str, compression: None) -> BinaryIO:
-        """Open a file to be read; `compression` is what others would undo."""
+        """Open a file for reading; `compression` is ignored here."""
         return Path(path).open("rb")
 
     def open_input_file(self, path: str) -> _DiskFile:
-        """Open a file of which parts are read."""
+        """Open a file for random access."""
         return _DiskFile(path)
 
     def open_output_stream(self, path: str, compression: None) -> BinaryIO:
-        """Open a file to be written."""
+        """Open a file for writing."""
         return Path(path).open("wb")
 
     def create_dir(self, path: str, *, recursive: bool) -> None:
@@ -108,7 +108,7 @@ class _Disk:
         Path(path).mkdir(parents=recursive, exist_ok=True)
 
     def move(self, path: str, target: str) -> None:
-        """Give a file another name, which may be taken."""
+        """Rename a file, replacing an existing one."""
         Path(path).replace(target)
 
     def delete_file(self, path: str) -> None:
@@ -138,7 +138,7 @@ def _pyarrow_fs() -> Any:
 
 
 class _RemoteFile(io.RawIOBase):
-    """A file of an object store. That it cannot be reached is no damage of an archive, and raises an error of its own."""
+    """A file in an object store. If it cannot be reached, that is not damage, so it raises its own error."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -205,7 +205,7 @@ class Storage:
         self._renames = not is_remote(address)
 
     def read(self, name: str) -> bytes:
-        """Return what a file holds; MissingFileError if there is none."""
+        """Return the content of a file; raise a MissingFileError if there is none."""
         with (
             _reaching(self._address_of(name)),
             self._system.open_input_stream(self._path(name), compression=None) as stream,
@@ -213,7 +213,7 @@ class Storage:
             return bytes(stream.read())
 
     def read_part(self, name: str, start: int, size: int) -> bytes:
-        """Return a part of what a file holds."""
+        """Return a part of a file's content."""
         with _reaching(self._address_of(name)), self._system.open_input_file(self._path(name)) as file:
             return bytes(file.read_at(size, start))
 
@@ -255,7 +255,7 @@ class Storage:
 
     @contextlib.contextmanager
     def _writing(self, name: str) -> Iterator[Any]:
-        """Give a stream to write a file by. An object store shows it at its end; on a disk it is given its name then."""
+        """Yield a stream for writing a file, which becomes visible only when it is complete."""
         written = f"{TEMPORARY}{secrets.token_hex(8)}" if self._renames else name
         with _reaching(self._address_of(name)):
             if self._renames:

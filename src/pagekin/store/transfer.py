@@ -1,4 +1,4 @@
-"""Bring a collection to a shared disk or an object store, and back.
+"""Copy a collection to a shared disk or an object store, and back.
 
 All files but the manifest have names that carry a digest of what they hold, so that whoever copies them a second time copies
 the same bytes. The manifest comes last: until then readers have the collection that was there before.
@@ -27,7 +27,7 @@ def upload_files(folder: Path, address: str) -> None:
 
 
 def upload_shard(shard: Path, address: str) -> None:
-    """Bring a shard into the collection at an address: it is moved there, if both lie on one disk, or copied."""
+    """Move a shard into the collection at an address, or copy it if they are on different disks."""
     if _move(shard, f"{address}/{shard.name}"):
         return
     target = Storage(address)
@@ -48,13 +48,13 @@ def put_manifest(address: str, manifest: bytes) -> None:
 
 
 def publish(folder: Path, address: str) -> None:
-    """Copy a collection to an address, in place of what may be there."""
+    """Copy a collection to an address, replacing what is there."""
     upload_files(folder, address)
     put_manifest(address, (folder / MANIFEST).read_bytes())
 
 
 def hand_over(folder: Path, address: str) -> None:
-    """Bring a collection to an address where there is none: it is moved there, if both lie on one disk, or copied."""
+    """Move a collection to a new address, or copy it if they are on different disks."""
     if not _move(folder, address):
         publish(folder, address)
 
@@ -74,7 +74,7 @@ def _move(folder: Path, address: str) -> bool:
 
 @contextlib.contextmanager
 def on_this_machine(address: str) -> Iterator[Path]:
-    """Give the folder of a collection: where it lies on a disk, or else a copy on the temporary disk."""
+    """Yield the folder of a collection: its own on a disk, or else a temporary copy."""
     if not is_remote(address):
         yield Path(address)
         return
@@ -118,7 +118,7 @@ def fetch(address: str, out: Path, shard: int | None = None, progress: Progress 
 
 
 def _read_remote(source: Storage) -> tuple[bytes, dict[str, Any]]:
-    """Return the manifest of a collection at an address, as bytes and as what they say."""
+    """Return the manifest of a collection at an address, as bytes and parsed."""
     try:
         raw = source.read(MANIFEST)
     except MissingFileError:

@@ -35,12 +35,12 @@ _OURS = re.compile(r"[a-z0-9_.-]+-[0-9a-f]{12}\.(npy|files|kin)", re.IGNORECASE)
 
 
 def is_part_of_a_build(name: str) -> bool:
-    """Return whether a file of this name may have been left by a writer that did not come to its end."""
+    """Return whether a file of this name may be left from an interrupted writer."""
     return name.startswith(_WORK) or name in (RESUME, KEPT) or _OURS.fullmatch(name) is not None
 
 
 def can_be_resumed(path: Path) -> bool:
-    """Return whether a writer that did not come to its end left something to go on from."""
+    """Return whether an interrupted writer left something to resume from."""
     return (path / RESUME).exists()
 
 
@@ -63,7 +63,7 @@ class KinWriter:
     """
 
     def __init__(self, path: str | os.PathLike[str], purpose: str, memory: MemoryBudget = NO_LIMIT) -> None:
-        """Work within so much `memory`, as far as stages ask the writer's workspace."""
+        """Open a folder for writing, with a `memory` limit for stages that use the writer's workspace."""
         self.path = Path(path)
         self.memory = memory
         self._purpose = purpose
@@ -101,7 +101,7 @@ class KinWriter:
             raise KinError(f"{self.path} is a file; name a folder to write to, for example site.kin.")
 
     def _is_foreign(self, name: str) -> bool:
-        """Return whether a file in a folder without a manifest is not the rest of a writer that died."""
+        """Return whether a file, in a folder without a manifest, does not come from a dead writer."""
         return name != LOCK and not ((self.path / LOCK).exists() and is_part_of_a_build(name))
 
     def _take_lock(self) -> None:
@@ -137,7 +137,7 @@ class KinWriter:
             lock.flush()
 
     def resume_folder(self) -> Path:
-        """Return a folder for what a later writer may go on from; the one before may have left something there.
+        """Return the folder of data to resume from; an earlier writer may have left something there.
 
         It outlives this writer if that is killed, interrupted, or fails for a reason that may pass. A commit removes it.
         """
@@ -169,7 +169,7 @@ class KinWriter:
         self._kept = about, folders
 
     def forget_kept(self) -> None:
-        """Take back what `keep` said."""
+        """Undo `keep`."""
         self._kept = None
 
     def note_kept(self, changes: Mapping[str, Any]) -> None:
@@ -177,13 +177,13 @@ class KinWriter:
         self._kept_changes = changes
 
     def view(self, facts: Mapping[str, Any], base: Kin | None = None) -> Kin:
-        """Return what was written so far as if it were committed, with the arrays of `base` besides."""
+        """Return a view of what was written so far, as if it were committed, with the arrays of `base`."""
         arrays = dict(base.arrays) if base else {}
         arrays |= {name: array.mapped() for name, array in self._open.items()}
         return Kin(self.path, {"format": FORMAT, "facts": facts, "files": {}}, arrays)
 
     def commit(self, facts: Mapping[str, Any], keep: Mapping[str, Any] | None = None) -> None:
-        """Make all that was created visible at once, with `facts`; `keep` holds old entries to retain.
+        """Make everything that was created visible at once, with `facts`; `keep` lists old entries to retain.
 
         With `keep`, the collection goes on keeping the folders that it was made of, too.
         """
@@ -200,7 +200,7 @@ class KinWriter:
         self.commit_manifest(pack_manifest(manifest))
 
     def refuse_to_lose_kept(self) -> None:
-        """Refuse a collection that keeps something beside its arrays: what is made elsewhere would not keep it."""
+        """Refuse a collection that keeps folders beside its arrays, because a build elsewhere would lose them."""
         if (self.path / MANIFEST).exists() and read_kept(self.path, read_manifest(self.path)):
             raise KinError(
                 f"{self.path} is updatable or leaves addresses out, and replacing it by one built elsewhere "
@@ -269,7 +269,7 @@ class KinWriter:
             ) from error
 
     def _leave_resume_folder(self, error: BaseException | None) -> None:
-        """Remove the folder of what a later writer may go on from, unless there will be one and there is something."""
+        """Remove the folder of data to resume from, unless it is not empty and a later writer may use it."""
         if not self._resumes:
             return
         folder = self.path / RESUME
@@ -279,7 +279,7 @@ class KinWriter:
             folder.rmdir()
 
     def _release(self) -> None:
-        """Give the lock back, and leave no empty folder behind if nothing was committed."""
+        """Release the lock, and remove an empty folder if nothing was committed."""
         if self._lock is None:
             return
         with contextlib.suppress(OSError):
@@ -295,7 +295,7 @@ class KinWriter:
 
 
 def _is_final(error: BaseException) -> bool:
-    """Return whether the same command would fail again, because its input or what was asked for is wrong."""
+    """Return whether the same command would fail again, because its input or options are wrong."""
     return isinstance(error, PagekinError) and error.fault != "ours" and not error.may_pass
 
 

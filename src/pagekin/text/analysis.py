@@ -1,4 +1,4 @@
-"""From a text to the forms that are searched: the same words as in the corpus, and their stems."""
+"""Analyse a text into searchable forms: the same words as in the corpus, stemmed."""
 
 import re
 import threading
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from pagekin.hypertext import CharClass, Corpus, char_class, fold_case
 from pagekin.sources import Limits
-from pagekin.store import Array, Kin, RaggedBytes, join_strings, pack_strings, union_strings
+from pagekin.store import Array, Kin, RaggedBytes, distinct, join_strings, pack_strings, union_strings
 from pagekin.text.languages import same_forms
 
 ANALYSER = "porter-2"
@@ -37,7 +37,7 @@ _here = threading.local()
 
 
 def _stemmer() -> Any:
-    """Return the stemmer of this thread: one must not be used by two at once."""
+    """Return this thread's stemmer, since stemmers are not thread-safe."""
     if not hasattr(_here, "stemmer"):
         import Stemmer
 
@@ -74,7 +74,7 @@ def tokens(text: str) -> list[str]:
 
 
 def _cut(word: str) -> str:
-    """Cut a word to the longest that words get."""
+    """Cut a word to the maximum length of words."""
     return word.encode("utf-8", "replace")[: Limits().word_bytes].decode("utf-8", "ignore")
 
 
@@ -93,7 +93,7 @@ class Forms:
         return len(self.table)
 
     def names(self) -> list[str]:
-        """Decode all forms: take them once, outside of loops."""
+        """Decode all forms; slow, so call it outside loops."""
         return [name.decode() for name in self.table]
 
 
@@ -118,13 +118,13 @@ def _number_forms(corpus: Corpus, progress: Callable[[float], None]) -> Forms:
 
 
 def _join_same(corpus: Corpus, table: RaggedBytes, of_term: npt.NDArray[np.uint32]) -> Forms:
-    """Return forms of which those that stand for the same word, by stems of other languages, are one."""
+    """Return forms with those merged that stand for the same word, by the stems of other languages."""
     same = same_forms(corpus, of_term, len(table))
     return Forms(table, of_term if same is None else same[of_term], same)
 
 
 def learn_forms(corpus: Corpus, known: Kin, places: Array) -> Forms:
-    """Make the forms of a corpus's terms, most of which have a place among the terms of an indexed collection, or -1.
+    """Make the forms of a corpus's terms from an indexed collection, given each term's place in it, or -1.
 
     From now on `form_table` returns them for this corpus. Cost: the words that the collection does not know; all, if it has forms
     of other languages that stand for the same word, as it does not say what these were made of.
@@ -146,7 +146,7 @@ def _learn_forms(corpus: Corpus, known: Kin, places: Array) -> Forms:
     # Forms that the collection does not have are numbered after its own, until all are put in order.
     number = np.where(numbers >= 0, numbers, len(table) + np.arange(len(fresh)))
     of_term[others] = number[which[0]]
-    used = np.unique(of_term)
+    used = distinct(of_term)
     new = used[used >= len(table)] - len(table)
     before = table.select(used[: len(used) - len(new)])
     both = RaggedBytes(*join_strings([before, fresh.select(new)]))

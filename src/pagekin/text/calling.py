@@ -1,4 +1,4 @@
-"""What links call pages, where pages are in shards: counted where the links stand, added up where the pages are.
+"""Link texts across shards: counted in the shard of the link, added up in the shard of the target.
 
 Which forms stand for one word (see `languages`), and which word shows a form, is decided by the words of all shards, added up in
 ranges of their hashes. Everything that travels are words, forms and addresses by their names.
@@ -20,7 +20,7 @@ from pagekin.text.link_texts import LinkTexts, find_strength, read_said, sum_sai
 
 
 class WordUses(NamedTuple):
-    """Words of a shard, how often each is said, and how often in languages that have stemmers."""
+    """Words of a shard with their counts, in all and in languages that have stemmers."""
 
     words: Names
     totals: npt.NDArray[np.int64]
@@ -31,7 +31,7 @@ class WordUses(NamedTuple):
 
 
 class LanguageWords(NamedTuple):
-    """Words that mostly stand on pages in a language."""
+    """Words that mostly occur on pages in one language."""
 
     languages: Names
     words: Names
@@ -45,7 +45,7 @@ class SameForms(NamedTuple):
 
 
 class SaidWords(NamedTuple):
-    """Words of a shard and how often each is said, by the least form that stands for the same word."""
+    """Words of a shard with their counts, by the least form that stands for the same word."""
 
     forms: Names
     words: Names
@@ -53,7 +53,7 @@ class SaidWords(NamedTuple):
 
 
 class WantedForms(NamedTuple):
-    """Forms that pages of some shards are called."""
+    """Forms in link texts to pages of some shards."""
 
     forms: Names
     shards: npt.NDArray[np.int64]
@@ -67,7 +67,7 @@ class ShownForms(NamedTuple):
 
 
 class CalledAddresses(NamedTuple):
-    """What links of one shard call pages of another, or of its own."""
+    """Texts of links from one shard to pages of another, or of its own."""
 
     targets: Names
     links: npt.NDArray[np.int64]
@@ -82,7 +82,7 @@ class CalledAddresses(NamedTuple):
 
 
 def _ranges(names: Sequence[bytes], count: int) -> npt.NDArray[np.int64]:
-    """Return the range of hashes, of so many, that each name is in."""
+    """Return the range of hashes of each name."""
     hashed = (int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "little") for name in names)
     return np.fromiter((number * count >> 64 for number in hashed), np.int64, len(names))
 
@@ -95,7 +95,7 @@ def _texts(names: Iterable[bytes]) -> list[str]:
 
 
 def count_uses(corpus: Corpus, ranges: int) -> list[WordUses]:
-    """Return how often the words of a shard are said in each language that has a stemmer, for each range of hashes."""
+    """Count the words of a shard in each language that has a stemmer, by range of hashes."""
     words, totals = list(corpus.terms), np.asarray(corpus.term_table.count).astype(np.int64)
     languages, uses = [], [np.zeros((0, len(words)), np.int64)]
     for language, counts in language_uses(corpus):
@@ -112,7 +112,7 @@ def count_uses(corpus: Corpus, ranges: int) -> list[WordUses]:
 
 
 def find_languages(parts: Iterable[WordUses]) -> LanguageWords:
-    """Return the words of a range of hashes that mostly stand on pages in a language, given those of all shards."""
+    """Return the words of a range of hashes that mostly occur in one language, given the counts of all shards."""
     totals: dict[bytes, int] = {}
     uses: dict[bytes, dict[bytes, int]] = {}
     for part in parts:
@@ -159,7 +159,7 @@ def unite_forms(parts: Iterable[LanguageWords]) -> SameForms:
 
 
 class Calls(NamedTuple):
-    """What a shard tells the others of its links and words."""
+    """The link texts and words that a shard sends to the others."""
 
     called: list[CalledAddresses]
     """For each shard what its pages are called."""
@@ -170,7 +170,7 @@ class Calls(NamedTuple):
 
 
 def call_pages(corpus: Corpus, same: SameForms, captured: Array, url_cuts: Sequence[int], room: Workspace) -> Calls:
-    """Return what the links of a shard call pages of all shards, and the words behind it.
+    """Return the texts of a shard's links to pages of all shards, and the words behind their forms.
 
     `captured` marks the addresses that have a page in some shard; those of shard i are numbered from `url_cuts[i]` on.
     """
@@ -236,7 +236,7 @@ def _find_hosts(corpus: Corpus, captured: Array) -> tuple[npt.NDArray[np.int64],
 def show_forms(
     said: Iterable[SaidWords], wanted: Iterable[WantedForms], shards: int
 ) -> tuple[list[ShownForms], int]:  # fmt: skip
-    """Return (for each shard the words behind what its pages are called, how many different forms there are) of a range."""
+    """Return (for each shard, the words behind its pages' link texts; the number of distinct forms) of a range."""
     counts: dict[bytes, int] = {}
     form_of: dict[bytes, bytes] = {}
     for part in said:
@@ -257,7 +257,7 @@ def show_forms(
 def join_called(
     corpus: Corpus, called: Sequence[CalledAddresses], shown: Iterable[ShownForms]
 ) -> tuple[LinkTexts, list[bytes]]:
-    """Return (what the pages of a shard are called by links of all, the words behind it)."""
+    """Return (the link texts to a shard's pages from all shards, the words behind their forms)."""
     word_of: Mapping[bytes, bytes] = {
         form: word for part in shown for form, word in zip(part.forms.strings(), part.words.strings(), strict=True)
     }
@@ -283,5 +283,5 @@ def join_called(
 
 
 def describe_text(pages: int, forms: int) -> dict[str, Any]:
-    """Return the facts about the full-text index of a collection in shards, but for what its shards add up."""
+    """Return the facts about the full-text index of a collection in shards, without the sums over its shards."""
     return {"text": {"analyser": ANALYSER, "pages": pages, "forms": forms}}

@@ -1,4 +1,4 @@
-"""Check that the full-text index of a collection is whole and of this collection."""
+"""Check that the full-text index of a collection is complete and belongs to it."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -38,7 +38,7 @@ def check_text(kin: Kin) -> Iterator[Finding]:
 
 
 def _check_shapes(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
-    """Yield every length, order or reference that does not fit; indexes of earlier versions lack places, bounds, openings."""
+    """Yield a message for every wrong length, order or reference; earlier versions lack positions, bounds and openings."""
     facts = kin.facts["text"]
     forms, entries = int(facts["forms"]), int(facts["postings"])
     lengths = {"form.offsets": forms + 1, "form.of_term": len(corpus.terms), "posting.offsets": forms + 1}
@@ -70,7 +70,7 @@ def _check_shapes(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
 
 
 def _check_places(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
-    """Yield what is wrong with the places of words."""
+    """Yield what is wrong with the positions of words."""
     where = kin["posting.where"]
     lengths = np.diff(np.asarray(corpus.pages.tokens, np.int64))
     at = 0
@@ -92,7 +92,7 @@ def _check_places(kin: Kin, corpus: Corpus) -> Iterator[Finding]:
 
 
 def _check_order(kin: Kin) -> Iterator[Finding]:
-    """Yield a finding if pages do not rise within a form."""
+    """Yield a message if pages are not ascending within a form."""
     begins = kin["posting.offsets"]
     for start in range(0, len(kin["posting.page"]), _STEP):
         pages = kin["posting.page"][start : start + _STEP + 1]

@@ -1,4 +1,4 @@
-"""Which pages may be found: those of a site, of a time, in a language."""
+"""Filters: which pages may be hits, by site, date and language."""
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,7 @@ def keep_pages(
 
 
 def language_code(language: str) -> str:
-    """Return the code of a language as pages have it; raise QueryError if it is none."""
+    """Return a language code in the form that pages use; raise a QueryError if it is invalid."""
     code = declared_language(language)
     if not code:
         raise QueryError(f"'{language}' is not a language code; write two letters, such as en or de")
@@ -45,7 +45,7 @@ def language_code(language: str) -> str:
 
 
 def site_name(site: str) -> str:
-    """Return the host, or the end of one, that a site names; raise QueryError if it is none."""
+    """Return the host or domain that a site names; raise a QueryError if it is invalid."""
     address = canonical_url(site if "://" in site else f"http://{site.strip().lstrip('.')}/")
     if address is None:
         raise QueryError(
@@ -55,7 +55,7 @@ def site_name(site: str) -> str:
 
 
 def is_of_site(host: str, site: str) -> bool:
-    """Return whether a host is a site or lies below it; a site without a port takes all ports."""
+    """Return whether a host is a site or one of its subdomains; a site without a port matches all ports."""
     bare, colon, port = host.rpartition(":")
     if colon and port.isdigit() and not site.rpartition(":")[2].isdigit():
         host = bare

@@ -1,4 +1,4 @@
-"""Whether the full-text index of a collection can be asked."""
+"""Tell whether the full-text index of a collection can be used."""
 
 from pagekin.hypertext import WORD_ARRAYS, page_count
 from pagekin.store import Kin
@@ -6,7 +6,7 @@ from pagekin.text.analysis import ANALYSER
 
 
 def unfit_reason(kin: Kin) -> str:
-    """Return why the collection's text index cannot be asked, or an empty string; O(1)."""
+    """Return why the collection's text index cannot be used, or an empty string; O(1)."""
     facts = kin.facts.get("text")
     if not facts or "posting.offsets" not in kin:
         return "has no full-text index"
@@ -21,5 +21,5 @@ def unfit_reason(kin: Kin) -> str:
 
 
 def is_outdated(kin: Kin) -> bool:
-    """Return whether the text index is of an earlier version: slower without places and bounds, less apt without openings."""
+    """Return whether the text index is of an earlier version, without positions, bounds or openings."""
     return any(f"posting.{name}" not in kin for name in ("where", "bound_form", "opening_page"))

@@ -24,7 +24,7 @@ class Groups(NamedTuple):
 
     @classmethod
     def of(cls, documents: Array) -> "Groups":
-        """Return the groups that the documents of pages make; a page with -1 stands for itself."""
+        """Return the groups of pages by document; a page with -1 is a group of its own."""
         number = np.asarray(documents).astype(np.int64)
         sizes = np.bincount(number[number >= 0], minlength=1)
         shared = np.flatnonzero((number >= 0) & (sizes[number] > 1))
@@ -37,7 +37,7 @@ class Groups(NamedTuple):
         return cls(of_page, begin, shared[np.argsort(places, kind="stable")], len(several))
 
     def spread(self, mask: Mask) -> Mask:
-        """Return a mask with all pages of the documents of which it has one."""
+        """Extend a mask to all pages of every document that has a page in it."""
         matched = self._matched(mask)
         if not matched.any():
             return mask
@@ -46,7 +46,7 @@ class Groups(NamedTuple):
         return mask
 
     def count(self, mask: Mask) -> int:
-        """Return how many groups have a page in the mask."""
+        """Return the number of groups with a page in the mask."""
         single = np.count_nonzero(mask) - np.count_nonzero(mask[self.members])
         return int(single + np.count_nonzero(self._matched(mask)))
 

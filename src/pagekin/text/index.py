@@ -69,6 +69,24 @@ class Form(NamedTuple):
     """The start of its positions, in an index that has them."""
 
 
+def _of_one_type(*columns: Array) -> tuple[Array, ...]:
+    """Return columns of numbers with the type of the widest, at least 16 bits.
+
+    Kernels are compiled for each combination of types, which takes ten seconds. Files have the narrowest types, so
+    collections of a few pages would each have another combination. Only their columns and the narrower ones of mixed
+    widths are copied.
+    """
+    widest = np.result_type(np.uint16, *(column.dtype for column in columns))
+    return tuple(column if column.dtype == widest else _widen(column, widest) for column in columns)
+
+
+def _widen(column: Array, dtype: np.dtype[Any]) -> Array:
+    """Return a copy in another type, read-only as the columns of files are."""
+    wide = np.array(column, dtype)
+    wide.setflags(write=False)
+    return wide
+
+
 class TextIndex:
     """The full-text index of one collection; several threads may use it at once.
 
@@ -107,8 +125,11 @@ class TextIndex:
         kin = self.corpus.kin
         pages, attributes, counts = (kin[f"posting.{name}"] for name in ("page", "attributes", "count"))
         lengths = corpus_lengths(self.corpus)
-        called = kin["posting.called_offsets"], kin["posting.called_page"], kin["posting.called"]
-        return Postings(pages, attributes, counts, *lengths, *called, *self._openings())
+        opening_offsets, opening_page = self._openings()
+        called_offsets, opening_offsets = _of_one_type(kin["posting.called_offsets"], opening_offsets)
+        pages, called_page, opening_page = _of_one_type(pages, kin["posting.called_page"], opening_page)
+        called = called_offsets, called_page, kin["posting.called"]
+        return Postings(pages, attributes, counts, *lengths, *called, opening_offsets, opening_page)
 
     def _openings(self) -> tuple[Array, Array]:
         """Return the openings of pages; an index of an earlier version has none."""
@@ -165,7 +186,7 @@ class TextIndex:
     def terms_and_places(
         self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY
     ) -> tuple[Terms, Callable[[], Places]]:
-        """Return the same, and the positions of these forms, in one array: a network needs hundreds for a question."""
+        """Return the terms and the positions of their forms, in one array, since a network asks for hundreds per question."""
         number, begin, end, _row, _pages, first = self._columns([self.look_up(form) for _attribute, form in pairs])
         bits = [ATTRIBUTE_BITS[attribute] for attribute, _form in pairs]
         if any(bits):

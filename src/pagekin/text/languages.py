@@ -1,4 +1,4 @@
-"""Words of one stem in their own language: which forms of a collection stand for the same word.
+"""Find forms that stand for the same word, by stems in the words' own language.
 
 Forms are made without knowing a language, so that a word of a question has one form at every door: the Porter stem of what may be
 English, else the word itself. In a collection with pages in other languages, forms of words that have the same stem in the
@@ -30,7 +30,7 @@ _BATCH_WORDS = 1 << 20
 
 
 def have_stemmers(codes: Iterable[str]) -> bool:
-    """Return whether one of some languages, by the codes that pages name, has a stemmer."""
+    """Return whether one of some languages, given by code, has a stemmer."""
     return any(_language(code) in STEMMERS for code in codes)
 
 
@@ -39,7 +39,7 @@ def _language(code: str) -> str:
 
 
 def language_uses(corpus: Corpus) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """Yield (language, how often each term stands on pages in it) for the languages that have a stemmer.
+    """Yield (language, the count of each term on its pages) for the languages that have a stemmer.
 
     Cost: a pass over the words of the pages in these languages.
     """
@@ -60,12 +60,12 @@ def language_uses(corpus: Corpus) -> Iterator[tuple[str, npt.NDArray[np.int64]]]
 
 
 def are_of_language(uses: Array, totals: Array) -> npt.NDArray[np.bool_]:
-    """Return which words are of a language, given how often each is used on pages in it, and in all."""
+    """Mark the words of a language, given their counts on its pages and on all pages."""
     return np.asarray(uses > _MOSTLY * totals)
 
 
 def word_languages(corpus: Corpus) -> Iterator[tuple[str, npt.NDArray[np.int64]]]:
-    """Yield (language, terms that mostly stand on pages in it, rising) for the languages that have a stemmer."""
+    """Yield (language, terms that mostly occur on its pages, ascending) for the languages that have a stemmer."""
     totals = np.asarray(corpus.term_table.count).astype(np.int64)
     for language, uses in language_uses(corpus):
         yield language, np.flatnonzero(are_of_language(uses, totals))

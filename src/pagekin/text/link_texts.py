@@ -46,7 +46,7 @@ class LinkTexts(NamedTuple):
 
 
 class VisitingTexts(NamedTuple):
-    """What links on pages of a base call pages of a delta, by their names: each link from a page of the same host."""
+    """Texts of links from pages of a base to pages of a delta on the same host, by name."""
 
     targets: list[bytes]
     """Addresses that links lead to."""
@@ -58,7 +58,7 @@ class VisitingTexts(NamedTuple):
     """(3, words of links): the citing page, places among the targets and among the words."""
 
     def on(self, corpus: Corpus, forms: Forms) -> tuple[Array, Array, Array]:
-        """Return (pages that are linked to, pages and the forms that links say), as a corpus numbers them."""
+        """Return (linked pages; pages and the forms in their link texts), in the numbers of a corpus."""
         urls, page_url = corpus.urls.find_all(self.targets), np.asarray(corpus.pages.url).astype(np.int64)
         place = np.minimum(np.searchsorted(page_url, urls), max(len(page_url) - 1, 0))
         pages = np.where(page_url[place] == urls, place, -1) if len(page_url) else np.full(len(urls), -1)
@@ -75,7 +75,7 @@ class VisitingTexts(NamedTuple):
 
 
 def read_visiting_texts(corpus: Corpus, targets: Array, citing: npt.NDArray[np.int64]) -> VisitingTexts:
-    """Return what links on some pages, rising, call pages at some addresses, rising."""
+    """Return the texts of links from some pages to some addresses, both sorted."""
     from pagekin.text._kernels.link_texts import read_link_texts
 
     pages, target, start, length = _visiting_links(corpus, targets, citing)
@@ -98,7 +98,7 @@ def read_visiting_texts(corpus: Corpus, targets: Array, citing: npt.NDArray[np.i
 
 
 def _number(values: Array, limit: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return (the different ones of some numbers below a limit, rising; the place of each number among them)."""
+    """Return (the distinct values of some numbers below a limit, ascending; the place of each number among them)."""
     is_there = np.zeros(limit, np.bool_)
     is_there[values] = True
     return np.flatnonzero(is_there), (np.cumsum(is_there) - 1)[values]
@@ -183,7 +183,7 @@ def find_strength(said: Array, links: Array) -> npt.NDArray[np.uint8]:
 def _add_up(
     corpus: Corpus, forms: Forms, found: Iterable[tuple[Array, Array, Array]], room: Workspace
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield (form, page, strength), rising, of what links call the pages of a corpus, some forms at a time."""
+    """Yield (form, page, strength), sorted, of the link texts to a corpus's pages, some forms at a time."""
     links = np.zeros(len(corpus), np.int64)
     for form, page, said in sum_said(found, links, len(forms), room):
         yield form, page, find_strength(said, links[page])
@@ -192,7 +192,7 @@ def _add_up(
 def sum_said(
     found: Iterable[tuple[Array, Array, Array]], links: Array, forms: int, room: Workspace
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield (form, target, pages that say so), rising, some forms at a time; `links` to each target are added up.
+    """Yield (form, target, number of pages with such a link), sorted, some forms at a time; adds up `links` per target.
 
     Pairs of a form and a target are counted in runs, each in order, which lie in files; then a range of forms is put together
     from its stretch of every run.
@@ -235,7 +235,7 @@ def sum_said(
 
 
 def _read_link_texts(corpus: Corpus, forms: Forms) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield, batch after batch, (pages that are linked to, once for each page that does; pages and the forms that links say)."""
+    """Yield in batches (targets of links, once per linking page; pages and the forms in their link texts)."""
     page_of = np.full(len(corpus.urls), -1, np.int64)
     page_of[np.asarray(corpus.pages.url)[::-1]] = np.arange(len(corpus))[::-1]
     host_of_url = np.full(len(corpus.urls), -1, np.int64)
@@ -247,7 +247,7 @@ def _read_link_texts(corpus: Corpus, forms: Forms) -> Iterator[tuple[Array, Arra
 def read_said(
     corpus: Corpus, form_of_term: Array, host_of_url: Array, page_of: Array
 ) -> Iterator[tuple[Array, Array, Array]]:
-    """Yield, batch after batch, (addresses that are linked to, once for each page that does; addresses and forms that links say).
+    """Yield in batches (addresses of targets, once per linking page; addresses and the forms in their link texts).
 
     `host_of_url` has the host of each address that has a page, as the corpus numbers hosts, and -1 for others; `page_of` the
     newest page of each that has one in the corpus.

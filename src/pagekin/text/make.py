@@ -161,7 +161,7 @@ def _make_postings(
 
 
 def _count(corpus: Corpus, forms: Forms, threads: int) -> Iterator[tuple[int, tuple[Entries, Array]]]:
-    """Yield for each batch of pages the first of them, the entries of all, and where those of each page end."""
+    """Yield, for each batch of pages, its first page, all entries, and the end of each page's entries."""
     from pagekin.text._kernels.postings import count_forms
 
     def count_batch(first: int, last: int) -> tuple[Entries, Array]:
@@ -179,7 +179,7 @@ def _count(corpus: Corpus, forms: Forms, threads: int) -> Iterator[tuple[int, tu
 
 
 def _put_bounds(writer: KinWriter, postings: Postings, offsets: Array) -> None:
-    """Write what frequent forms can add to scores at most in each range of pages, given where the entries of each begin."""
+    """Write the most that frequent forms can add to scores in each range of pages, given the starts of their entries."""
     from pagekin.text._kernels.postings import bound_form
 
     ranges = -(-len(postings.words) // PAGES_OF_RANGE)

@@ -1,4 +1,4 @@
-"""Words of a vocabulary that differ in a letter or two from what was typed."""
+"""Find words of a vocabulary that differ by a letter or two from a typed word."""
 
 import math
 from collections import Counter, defaultdict

@@ -1,4 +1,4 @@
-"""Which of several copies of a page is the original."""
+"""Choose the original among several copies of a page."""
 
 from collections.abc import Sequence
 

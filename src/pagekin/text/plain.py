@@ -1,4 +1,4 @@
-"""Which pages hold a word or a phrase, and their scores, by numpy alone: for one-off queries, where importing numba costs more.
+"""Find and score pages with numpy alone, for one-off queries, where importing numba would take longer.
 
 The functions are those of `_kernels/search.py`, and give the same numbers to the last digit.
 """
@@ -42,13 +42,13 @@ def mark_pages(postings: Postings, begin: int, end: int, flags: npt.NDArray[np.u
 
 
 def count_pages(postings: Postings, begin: int, end: int, bit: int) -> int:
-    """Return how many pages have entries, from `begin` to `end`, under the attribute `bit`, or any if it is 0."""
+    """Return how many pages have entries, from `begin` to `end`, under the attribute `bit`, or any attribute if it is 0."""
     pages = postings.page[begin:end]
     return len(_first_rows(pages[(postings.attributes[begin:end] & bit) != 0] if bit else pages))
 
 
 class FormParts(NamedTuple):
-    """What one form adds to scores, in units of its inverse frequency."""
+    """The contribution of one form to scores, in units of its inverse frequency."""
 
     pages: npt.NDArray[np.int64]
     body: npt.NDArray[np.float64]
@@ -89,7 +89,7 @@ def parts_of_form(postings: Postings, begin: int, end: int, bit: int, form: int,
 
 
 def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> npt.NDArray[np.float64]:
-    """Return the scores of `pages`, whatever the query finds: sums over the terms, always in their order."""
+    """Return the scores of `pages`, matching or not: sums over the terms, always in the same order."""
     scores, by_title, named = np.zeros((3, len(postings.words)))
     opened, called = np.zeros((2, len(postings.words)), np.int64)
     all_named = 0.0
@@ -136,7 +136,7 @@ def _sum_by_page(rows: Array, counts: Array) -> tuple[npt.NDArray[np.int64], npt
 
 
 def mark_phrase(corpus: Corpus, form_of: Array, forms: Array, bit: int, may: Mask, mask: Mask) -> None:
-    """Set `mask` for the pages of `may` that have `forms` in a row among the words under the attribute `bit`."""
+    """Set `mask` for the pages of `may` that have `forms` as a phrase among the words under the attribute `bit`."""
     for page in np.flatnonzero(may & ~mask).tolist():
         stream = corpus.stream(page)
         words = form_of[stream.words[(stream.attributes & bit) != 0]]

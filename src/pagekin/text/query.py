@@ -69,7 +69,7 @@ class Or(msgspec.Struct, frozen=True):
 
 
 class Some(msgspec.Struct, frozen=True):
-    """Pages that some part finds, those that all find first: what a question becomes if few pages hold all of it."""
+    """Pages that some part finds, with those that all parts find first; a question becomes this if few pages hold all words."""
 
     parts: tuple["Query", ...]
 
@@ -104,13 +104,13 @@ def _below(query: Query) -> tuple[Query, ...]:
 
 
 def _nesting(query: Query) -> int:
-    """Return how many parentheses are open at once, at most, when the query is written down."""
+    """Return the nesting depth of the query's parentheses."""
     deepest = max((_nesting(part) for part in _below(query)), default=0)
     return deepest + any(isinstance(part, And | Or) for part in _below(query))
 
 
 def _takes_hold(query: Query) -> bool:
-    """Return whether every page that the query finds holds one of its words."""
+    """Return whether every page that the query finds holds at least one of its words."""
     if isinstance(query, And):
         return any(map(_takes_hold, query.parts))
     if isinstance(query, Or):
@@ -196,7 +196,7 @@ def _lexemes(text: str) -> Iterator[_Lexeme]:
 
 
 class _Parser:
-    """Recursive descent: a query is what AND joins, AND's parts are what OR joins."""
+    """Recursive descent parser: AND joins parts, each of which OR joins from smaller ones."""
 
     def __init__(self, text: str) -> None:
         self._left = list(_lexemes(text))

@@ -17,11 +17,13 @@ from litestar.response import Redirect
 from markupsafe import Markup
 
 from pagekin import __version__
+from pagekin.collection import name_times
 from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, service_of
 from pagekin.web import addresses
 from pagekin.web.brief import brief
 from pagekin.web.languages import language_name
+from pagekin.wording import format_measure, plural
 
 HEAVIEST = 100_000
 """The most bytes of a page."""
@@ -130,6 +132,8 @@ def templates() -> jinja2.Environment:
     cutting = short, piece, bare, tail, few, ends, mark
     linking = brief, href, away, host, original
     environment.filters |= {function.__name__: function for function in (*writing, *cutting, *linking)}
+    environment.filters["times"] = name_times
+    environment.filters["measure"] = lambda value, sign="": "–" if value is None else format_measure(value, sign)
     environment.filters["number"] = "{:,}".format  # 1234567 as 1,234,567
     environment.globals |= {
         "to": addresses,
@@ -264,8 +268,3 @@ def mark(text: str, marks: tuple[tuple[int, int], ...]) -> Markup:
 def percent(part: float) -> str:
     """Return a share as a percentage: 12 %, but 1.2 %."""
     return f"{part:.0%}".replace("%", " %") if part >= 0.0995 or not part else f"{part:.1%}".replace("%", " %")
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """Return a count with its noun: 1 page, 2 pages."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -139,7 +139,7 @@ def move_nodes(offsets, others, weights, strength, total, resolution, order, lab
 
 @kernel
 def refine(offsets, others, weights, strength, total, resolution, order, labels, refined):
-    """Write to `refined` parts of the communities `labels`, each connected inside: what is merged in the next round.
+    """Split the communities `labels` into connected parts, to be merged in the next round; write them to `refined`.
 
     Nodes begin alone; in `order`, one that is still alone and well connected to its community joins the part of it that
     gains most, if that part is well connected too. Cost: the number of edges.

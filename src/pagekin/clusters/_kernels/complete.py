@@ -7,7 +7,7 @@ from pagekin.store import kernel
 
 @kernel
 def complete_link(similarity, pairs, merged):
-    """Merge clusters until one is left, in an order of its own; the callers sort the merges by (-similarity, pair).
+    """Merge clusters until one is left, in any order; callers sort the merges by (-similarity, pair).
 
     `similarity` (n, n) is symmetric and is overwritten: row and column a belong to the cluster whose smallest page is a.
     The clusters of a merge are written to `pairs` (n - 1, 2), smaller page first, and their similarity to `merged`.

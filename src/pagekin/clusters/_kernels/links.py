@@ -13,7 +13,7 @@ from pagekin.store import kernel
 
 
 class Ancestors(NamedTuple):
-    """What is known of the ancestors of all pages."""
+    """The ancestors of all pages."""
 
     steps: Any
     """uint8 (pages, pages): from page x to page i at [i, x]; NONE if there is no path."""
@@ -28,7 +28,7 @@ class Ancestors(NamedTuple):
 
 
 class Changes(NamedTuple):
-    """What avoiding a page changes, listed for page i from offsets[i] to offsets[i + 1]."""
+    """The paths that become longer if a page is avoided; those of page i are offsets[i] to offsets[i + 1]."""
 
     offsets: Any
     """int64 (pages + 1)"""
@@ -54,7 +54,7 @@ class Reached(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What a pair of pages has in common, and powers of 1/2; zero before and after."""
+    """Scratch sums over the common pages of a pair, and powers of 1/2; zero before and after use."""
 
     sums: Any
     """float64 (levels + 1): what the pages of each level contribute."""
@@ -68,7 +68,7 @@ class Sums(NamedTuple):
 
 @kernel(inline=True)
 def _ones(word):
-    """Count the bits of a word that are set; the compiler knows this form, and makes one instruction of it."""
+    """Count the set bits of a word, in a form that compiles to one instruction."""
     pairs = word - ((word >> uint64(1)) & uint64(0x5555555555555555))
     fours = (pairs & uint64(0x3333333333333333)) + ((pairs >> uint64(2)) & uint64(0x3333333333333333))
     eights = (fours + (fours >> uint64(4))) & uint64(0x0F0F0F0F0F0F0F0F)
@@ -112,7 +112,7 @@ def list_nearest(begin, end, steps, levels, totals, near):
 
 @kernel
 def _count_bits(mine, other, top, levels, pair):
-    """Add up, for each level, what its pages contribute and how many there are, by bits; `shared` by the greater distance."""
+    """Add up the number and the contributions of each level's pages by bits; `shared` goes by the greater distance."""
     power = pair.power
     for level in range(1, min(levels, top) + 1):
         a, b = mine[level - 1], other[level - 1]
@@ -129,7 +129,7 @@ def _count_bits(mine, other, top, levels, pair):
 
 @kernel
 def _count_listed(pages, mine, other, levels, least, pair):
-    """Add up as `_count_bits` does, by a list of pages: of those on the level, and at least `least` steps from `mine`."""
+    """Add up like `_count_bits`, from a list of pages: those on the level and at least `least` steps from `mine`."""
     for x in pages:
         p, q = mine[x], other[x]
         level, far = min(p, q), max(p, q)
@@ -141,7 +141,7 @@ def _count_listed(pages, mine, other, levels, least, pair):
 
 @kernel
 def _count_common(i, j, known, levels, pair):
-    """Add up what pages i and j have in common, in the way that costs least; return the most steps to either."""
+    """Add up the common pages of i and j in the cheapest way; return the greatest number of steps to either."""
     mine, other, near, steps = known.totals[i], known.totals[j], known.near, known.steps
     room = near.shape[1]
     fewest = min(mine[levels + 1], other[levels + 1])

@@ -49,7 +49,7 @@ class Tree(NamedTuple):
 
 
 class Detours(NamedTuple):
-    """Room to look for detours in; int32 (pages) each."""
+    """Scratch arrays for finding detours; int32 (pages) each."""
 
     steps: Any
     """To the target without the page that is avoided; 0 for all pages before and after."""
@@ -176,7 +176,7 @@ def _leave(first, last, links, reach, tree, detours):
 
 @kernel
 def _enter(blocker, links, count, reach, tree, detours):
-    """Do as `_leave` does, by the links that lead out of the range from their other end: less work if it is most pages."""
+    """Do the same as `_leave`, following links from outside the range: less work if the range holds most pages."""
     steps, order = tree.steps, tree.order
     detour, seeds = detours.steps, detours.seeds
     seeded = 0
@@ -299,7 +299,7 @@ def survey(begin, end, links, levels, reach, far):
 
 @kernel
 def _double(array):
-    """Return a copy with twice the room."""
+    """Return a copy with twice the capacity."""
     longer = np.empty(2 * len(array), dtype=array.dtype)
     longer[: len(array)] = array
     return longer

@@ -27,7 +27,7 @@ _TITLE_BIT, _HEADER_BIT = 1, 2
 
 @kernel
 def mark_runs(decoded, length, boundaries, starts, lengths, left_out, site_begin, site_end, kinds, breaks):
-    """Write where each word of a page stands to `kinds`, 0 for running text, and to `breaks` whether a run begins with it.
+    """Write the kind of place of each word to `kinds` (0 for running text), and whether it begins a run to `breaks`.
 
     `starts`, `lengths` and `left_out` are of the page's anchors. The first `site_begin` and the last `site_end` words of the
     title are the site's, not the page's. Cost: one pass over words, boundaries and anchors.

@@ -1,4 +1,4 @@
-"""Sum up what the pages of each node of a tree hold, term by term: one pass over the entries of its pages."""
+"""Sum the terms of the pages of each node of a tree, in one pass over the entries of its pages."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from pagekin.store import kernel, sort_numbers
 
 @kernel
 def sum_nodes(bounds, pages, offsets, terms, weights, scratch, ends, out, dots, squares):
-    """Write what the pages of each node hold: its terms, rising, with summed weights and numbers of pages; return how many.
+    """Write the terms of each node, ascending, with summed weights and numbers of pages; return their number.
 
     Node i holds pages[bounds[i]:bounds[i + 1]], page p the entries offsets[p] to offsets[p + 1] of `terms` and `weights`.
     `scratch` is (sums float64, counts int64, seen int64), each as long as there are terms, the first two zero and left so.
@@ -50,7 +50,7 @@ def sum_nodes(bounds, pages, offsets, terms, weights, scratch, ends, out, dots, 
 
 @kernel
 def count_citations(bounds, pages, starts, targets, place, cited):
-    """Write for each entry of `pages` how many pages of its node link to it.
+    """Write, for each entry of `pages`, the number of pages of its node that link to it.
 
     Node i holds pages[bounds[i]:bounds[i + 1]], page p links to targets[starts[p]:starts[p + 1]]. `place` (int64, one for each
     page of the collection) is -1 and is left so. Cost: the links of the pages.
@@ -92,7 +92,7 @@ def list_holders(bounds, pages, offsets, terms, nodes, wanted, starts, slot, hol
 
 @kernel
 def least_hashes(offsets, words, hashes, least):
-    """Write the least mixed hash of each row's words that falls into each of 64 places, by its first six bits."""
+    """Write each row's sketch: the least mixed hash of its words in each of 64 places, chosen by the first six bits."""
     for row in range(len(offsets) - 1):
         for entry in range(offsets[row], offsets[row + 1]):
             mixed = mix_number(hashes[words[entry]])
@@ -103,7 +103,7 @@ def least_hashes(offsets, words, hashes, least):
 
 @kernel
 def heaviest_terms(offsets, terms, weights, most, out):
-    """Write the `most` heaviest terms of each row, heaviest first, of equals the least; return how many were written.
+    """Write the `most` heaviest terms of each row, ties by number; return how many were written.
 
     `weights` are float32 and not negative, so that their bits rise with them. Cost: a sort of each row.
     """

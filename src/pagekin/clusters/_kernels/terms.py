@@ -34,7 +34,7 @@ class Table(NamedTuple):
 
 @kernel
 def count_terms(streams, decoded, word_of, terms, counts, ends):
-    """Write each page's (attribute, word) pairs, rising, and how often each stands there; return their number.
+    """Write each page's sorted (attribute, word) pairs with their counts; return the number of pairs.
 
     `streams` is a `StreamBatch`, `decoded` the `DecodedPage` for it; `word_of` gives a term's word, or less than 0. A pair's
     number is word * ATTRIBUTES + the attribute's bit. Page p's pairs end at `ends[p]`; `terms` and `counts` have room for all
@@ -98,7 +98,7 @@ def weigh(offsets, terms, counts, factors, weights):
 
 @kernel
 def by_column(offsets, terms, weights, width):
-    """Turn a matrix given by rows into columns, in which documents rise: return a Table."""
+    """Return a matrix, given by rows, as a Table with columns, in which documents are ascending."""
     ends = np.zeros(width + 1, dtype=np.int64)
     for i in range(len(terms)):
         ends[terms[i] + 1] += 1

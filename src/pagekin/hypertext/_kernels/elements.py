@@ -84,8 +84,11 @@ def read_tag(kind, pos, lx):
         after += 1
     else:
         after = read_attributes(html, after, lim, wants, lx.tables.attributes, st)
+    if tag == t.A and after >= 0 and st[s.IN_WORD] | st[s.PAIR] != 0:
+        add_word(lx)
+        st[s.SPACE] = s.BETWEEN_WORDS
     if (
-        bits & t.BREAKS
+        (bits & t.BREAKS and tag != t.A)
         or after < 0
         or (is_start and st[s.CRUMBS] != 0)
         or (not is_start and tag == t.SPAN and st[s.CRUMB_SPANS] == 1)

@@ -31,6 +31,7 @@ NAME_PLACES = 512
     HEADINGS, ADDRESSES, KEYWORDS, PARAGRAPHS, TABLES, SVG, OTHERS, SP, NF, PENDING, CRUMB_SP, CRUMB_SPANS, FRAMESET,
     FRAMESET_OK, MUTE, SAVED_TXT, AREA, LAST,
 ) = range(75)  # fmt: skip
+BETWEEN_WORDS = 2  # in SPACE: a link begins or ends here, so a space is written only if a word follows
 FULL_TERMS, FULL_HREFS = 1, 2  # bits of FULL: there is no room for another word or address
 # From LAST on: the position of the last boundary of each kind.
 FOUND = LAST + 16

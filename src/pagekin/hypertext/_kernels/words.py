@@ -25,11 +25,12 @@ def class_of(code, tables):
 
 
 @kernel(inline=True)
-def add_space(lx):
-    """Write the space or line end that stands before the next character to the text."""
+def add_space(before_word, lx):
+    """Write the space or line end before the next character, which may begin a word, to the text."""
     st = lx.state
     if st[s.SPACE] | st[s.LINE] != 0:
-        if st[s.NTXT] > st[s.TXT0]:
+        is_written = before_word or st[s.LINE] != 0 or st[s.SPACE] != s.BETWEEN_WORDS
+        if is_written and st[s.NTXT] > st[s.TXT0]:
             lx.out.text[st[s.NTXT]] = 10 if st[s.LINE] != 0 else 32
             st[s.NTXT] += 1
         st[s.SPACE] = 0
@@ -44,7 +45,7 @@ def start_word(lx):
     st[s.FULL_WORD] = 0
     if st[s.PENDING] != 0:
         tree.reconstruct(st)
-    add_space(lx)
+    add_space(True, lx)
     st[s.WORD_AT] = st[s.NTXT]
     st[s.WORD_ATTR] = st[s.OVERRIDE] if st[s.OVERRIDE] != 0 else st[s.ATTR]
     st[s.AFTER_STOP] = 0
@@ -203,7 +204,7 @@ def read_character(pos, lx):
         return pos
     if st[s.OVERRIDE] == 0:
         st[s.FRAMESET_OK] = 0  # after any text a frameset is none
-    add_space(lx)
+    add_space(what == _MARK, lx)  # a mark would seem to belong to the word before
     if what == _PAIR:
         add_to_pairs(code, lx)
     elif what == _STOP:

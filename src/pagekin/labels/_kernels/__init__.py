@@ -1,1 +1,1 @@
-"""Compiled kernels that ask labels: plain arrays in and out."""
+"""Compiled kernels for labels: plain arrays in and out."""

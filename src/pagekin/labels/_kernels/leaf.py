@@ -8,7 +8,7 @@ from pagekin.store import kernel
 
 @kernel
 def mark_unnoted(streams, decoded, word_of, attributes, most_first, most_frequent, offsets, terms, counts):
-    """Turn the counts negative of those terms of a batch of pages that a label takes no note of.
+    """Negate the counts of terms, in a batch of pages, that a label does not use.
 
     Page p of `streams` has terms[offsets[p]:offsets[p + 1]], rising, as `count_terms` numbers them: word * attributes + bit.
     It is taken note of the `most_first` terms that come first on a page, and of the `most_frequent` most frequent after them;
@@ -65,7 +65,7 @@ def sum_terms(pages, offsets, terms, counts, weights, sums, met, seen):
 
 @kernel
 def list_terms(pages, offsets, terms, met, seen):
-    """Write the different terms of some pages to `seen`; `met` (bool, one for each term) is false before. Return how many."""
+    """Write the distinct terms of some pages to `seen`, and return their number; `met` (bool per term) must be false."""
     n = 0
     for i in range(len(pages)):
         for entry in range(offsets[pages[i]], offsets[pages[i] + 1]):

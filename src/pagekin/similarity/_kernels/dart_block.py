@@ -21,7 +21,7 @@ _SECOND = 0x94D049BB133111EB
 
 @intrinsic
 def _throw_block(_typing: Any, state: Any, rest: Any, queue: Any, place: Any) -> Any:
-    """Do as `throw_block` does, in eight lanes."""
+    """Throw eight darts in eight lanes: the implementation of `throw_block`."""
     lanes = range(BLOCK)
     index, word = ir.IntType(32), ir.IntType(64)
     words, doubles = ir.VectorType(word, BLOCK), ir.VectorType(ir.DoubleType(), BLOCK)
@@ -65,7 +65,7 @@ def _throw_block(_typing: Any, state: Any, rest: Any, queue: Any, place: Any) ->
 
 @kernel(inline=True)
 def throw_block(state, rest, queue, place):
-    """Return (how many of a term's next eight darts lie below its weight, what is left of `rest` after them).
+    """Return (the number of a term's next eight darts below its weight, the remainder of `rest` after them).
 
     Write the eight to `queue` (uint64) from `place` on: those below the weight come first.
     """

@@ -1,4 +1,4 @@
-"""Sign real-valued bags by throwing darts, many bags at a time. `similarity.darts` says how and why."""
+"""Sign real-valued bags by throwing darts, many bags at a time; `similarity.darts` explains the method."""
 
 import numpy as np
 from numba import float64, int64, uint64
@@ -52,7 +52,7 @@ def _first_darts(weights, seed, reach, state, rest, hit):
 
 @kernel(inline=True)
 def _settle(queue, waiting, best):
-    """Take the waiting darts to their positions: `best[j]` becomes the least dart of position j."""
+    """Move the waiting darts to their positions: `best[j]` becomes the least dart of position j."""
     m = uint64(len(best))
     for k in range(waiting):
         dart = queue[k]
@@ -62,7 +62,7 @@ def _settle(queue, waiting, best):
 
 @kernel(inline=True)
 def _throw_piece(state, level, rest, queue, waiting, best):
-    """Add the darts of one piece of a term's axis, e^level = rest, to those that wait; return how many wait."""
+    """Add the darts of one piece of a term's axis (e^level = rest) to the waiting ones; return how many wait."""
     # The blocks that will do mostly, so that the processor need not guess from each whether it is the last: what it
     # drops after a wrong guess is dearer than a block too many, in which no dart lies below the weight.
     blocks = 1 + int64(level * (1.2 / BLOCK))

@@ -15,7 +15,7 @@ LOW = np.uint64(0xFFFFFFFF)
 
 @kernel
 def read_bits(words, at, width):
-    """Return the number of `width` bits, 1 to 63, that begins at bit `at`; `words` (uint64) has a word more than is used."""
+    """Read a number of `width` bits (1 to 63) at bit `at`; `words` (uint64) must have one word more than is used."""
     word, shift = at >> 6, np.uint64(at & 63)
     both = (words[word] >> shift) | ((words[word + 1] << np.uint64(1)) << (np.uint64(63) - shift))
     return np.int64(both & ((np.uint64(1) << np.uint64(width)) - np.uint64(1)))
@@ -32,7 +32,7 @@ def write_bits(words, at, width, value):
 
 @kernel
 def bits_of(number):
-    """Return how many bits a number takes; none for 0."""
+    """Return the bit length of a number; 0 for 0."""
     bits = 0
     while number > 0:
         number >>= 1
@@ -42,7 +42,7 @@ def bits_of(number):
 
 @kernel
 def gap_bits(pairs, first, last):
-    """Return the bits of the largest gap, less one, before the entries `first` to `last`."""
+    """Return the bit length of the largest gap, minus one, before the entries `first` to `last`."""
     most = np.uint64(0)
     for i in range(first, last):
         most |= pairs[i] - pairs[i - 1] - np.uint64(1)
@@ -60,7 +60,7 @@ def end_of_list(pairs, first):
 
 @kernel
 def runs_of(length):
-    """Return how many runs of gaps a list of this length has."""
+    """Return the number of runs of gaps in a list of this length."""
     return (length - 1 + RUN - 1) // RUN
 
 
@@ -76,7 +76,7 @@ def list_bits(pairs, first, last, document_bits):
 
 @kernel
 def measure_lists(pairs, bucket_bits, document_bits, counts, runs, starts):
-    """Return the bytes that the lists of a position take, and write where each bucket begins.
+    """Return the size in bytes of the lists of a position, and write the start of each bucket.
 
     `pairs` (uint64) are keys in the upper half and documents in the lower, rising. `counts` and `runs` (int64, buckets) are
     zero and get the number of lists of each bucket, and of runs of its short lists; `starts` (int64, buckets + 1), zero as
@@ -155,7 +155,7 @@ def write_lists(pairs, bucket_bits, document_bits, counts, runs, starts, words):
 
 @kernel
 def bucket_places(words, at, end, rest_bits):
-    """Return (lists, where their widths begin, where their documents begin) of the bucket between two bits."""
+    """Return (lists, the start of their widths, the start of their documents) of the bucket between two bits."""
     if at < 0 or at + COUNT_BITS > end or end > (len(words) - 1) * 64:
         raise IndexError("there are no such lists")
     count = read_bits(words, at, COUNT_BITS)
@@ -176,7 +176,7 @@ def bucket_places(words, at, end, rest_bits):
 
 @kernel
 def size_of(words, length, widths_at, document_bits):
-    """Return the bits of the documents of a short list, or of what stands for a long one."""
+    """Return the size in bits of a short list's documents, or of the reference to a long list."""
     if length == LONG:
         return 2 * PLACE_BITS
     size = document_bits
@@ -188,7 +188,7 @@ def size_of(words, length, widths_at, document_bits):
 
 @kernel
 def find_lists(words, starts, positions, signature, bucket_bits, document_bits, lengths, widths_at, places):
-    """Write the length of the list of each of a signature's values, and the bits where its widths and documents begin.
+    """Find the list of each value of a signature: write its length and the bits where its widths and documents begin.
 
     The length of a value without a list is 0. `words`, `starts` and `positions` are those of I; `lengths`, `widths_at` and
     `places` are int64 (m). Cost: the heads of m buckets and the widths before the lists. IndexError for what a damaged
@@ -267,7 +267,7 @@ def list_heads(words, starts, base, bucket_bits, document_bits, keys, lengths, w
 
 @kernel
 def read_lists(words, lengths, widths_at, places, document_bits, documents, out):
-    """Write the documents of lists that `find_lists` has found, one list after the other, to `out` (uint32).
+    """Write the documents of the lists that `find_lists` found, list after list, to `out` (uint32).
 
     There are so many `documents`. Cost: their entries, a few shifts each. IndexError for what a damaged collection might hold.
     """

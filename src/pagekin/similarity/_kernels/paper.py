@@ -1,4 +1,4 @@
-"""Signatures of integer bags by linear functions, many bags at a time. `similarity.paper` says how and why."""
+"""Sign integer bags by linear functions, many bags at a time; `similarity.paper` explains the method."""
 
 import numpy as np
 from numba import float64, int64, uint32, uint64
@@ -14,7 +14,7 @@ _LOW = uint64(0xFFFFFFFF)
 
 @kernel
 def _round_bag(weights, hashes, units, counts):
-    """Write how many of the bag's units each term gets to `counts`, by largest-remainder rounding."""
+    """Divide the bag's units among its terms by largest-remainder rounding; write them to `counts`."""
     total = int64(0)
     for i in range(len(weights)):
         counts[i] = int64(np.rint(float64(weights[i]) * PARTS))
@@ -56,7 +56,7 @@ def _round_bags(terms, weights, offsets, hashes, units):
 
 @kernel
 def _sort_stably(order, keys, bound):
-    """Return `order` sorted by keys[order], which lie below `bound`; equal keys keep their order. Linear."""
+    """Return `order` sorted stably by keys[order], which are below `bound`, in linear time."""
     starts = np.zeros(bound + 1, dtype=np.int64)
     for i in order:
         starts[keys[i] + 1] += 1
@@ -71,7 +71,7 @@ def _sort_stably(order, keys, bound):
 
 @kernel(inline=True)
 def _lower(best, x, a, b):
-    """Lower best[j] to (a[j] x + b[j]) mod p where that is less: no division, as 2^32 is 5 mod p."""
+    """Lower best[j] to (a[j] x + b[j]) mod p where that is less; needs no division, since 2^32 is 5 mod p."""
     for j in range(len(best)):
         value = a[j] * x + b[j]
         value = (value & _LOW) + (value >> uint64(32)) * uint64(5)

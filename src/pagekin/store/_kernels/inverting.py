@@ -1,4 +1,4 @@
-"""Put the items of each target together: counting sort."""
+"""Group items by target with a counting sort."""
 
 from pagekin.store.kernels import kernel
 

@@ -1,4 +1,4 @@
-"""Sort numbers in kernels at a cost that no order of the input changes.
+"""Sort numbers in kernels, at a cost that does not depend on the order of the input.
 
 Numba's own `sort` and `argsort` are quicksorts by the median of three: whoever chooses the order of a page's words can make
 them quadratic. These are merge sorts: n log n comparisons at most, whatever the order.

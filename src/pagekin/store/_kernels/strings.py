@@ -1,4 +1,4 @@
-"""Look for many strings at once in a sorted table of strings, and take many of a table."""
+"""Look up many strings in a sorted table at once, and copy many strings out of a table."""
 
 from pagekin.store.kernels import kernel
 
@@ -16,7 +16,7 @@ def _is_before(data, begin, end, other_data, other, other_end):
 
 @kernel
 def find_strings(data, offsets, order, keys, key_offsets, key_order, places, equal):
-    """Write where each key would stand among the strings (int64), and whether the string there is equal to it (bool).
+    """Write the insertion place of each key among the strings (int64), and whether the string there is equal (bool).
 
     Strings stand in the order of their bytes, or `order` (int64) lists their numbers so; it is empty where they do. `key_order`
     lists the numbers of the keys likewise. Keys may come in any order; the search for one that does not come before the one

@@ -1,4 +1,4 @@
-"""From word streams to the forms that links say."""
+"""Read the forms of link texts from word streams."""
 
 from pagekin.hypertext import decode_stream
 from pagekin.store import kernel

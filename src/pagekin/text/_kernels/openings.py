@@ -1,4 +1,4 @@
-"""Where pages say what they are about: the paragraph that begins with the page's name."""
+"""Find the openings of pages: the paragraph that begins with the page's name."""
 
 import numpy as np
 
@@ -18,7 +18,7 @@ _SENTENCE, _CELL, _TABLE_END = int(Boundary.SENTENCE), int(Boundary.CELL), int(B
 
 @kernel
 def find_openings(streams, decoded, form_of, idle, forms, ends):
-    """Write the forms of each page's title and opening, rising; return how many there are.
+    """Write the sorted forms of each page's title and opening; return their number.
 
     `streams` is a `StreamBatch`, `decoded` the `DecodedPage` for it; `idle` (forms) tells which forms name nothing in a title.
     Page p's forms end at `ends[p]`; there are at most as many as words. Cost: a pass over the words.

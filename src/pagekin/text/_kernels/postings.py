@@ -1,4 +1,4 @@
-"""From word streams to postings: which forms stand on a page, under which attributes, how often."""
+"""Make postings from word streams: the forms on each page, with attributes and counts."""
 
 import math
 
@@ -16,7 +16,7 @@ _MOST = 255
 
 @kernel
 def count_forms(streams, decoded, form_of, forms, attributes, counts, where, ends):
-    """Write each page's (form, attributes) pairs, rising, and how often and where each form stands; return the number of pairs.
+    """Write each page's sorted (form, attributes) pairs, with the count and positions of each form; return the number of pairs.
 
     `streams` is a `StreamBatch` and `decoded` the `DecodedPage` for it. `where` takes the places of words, form after form, as in
     `Places`. A pair that stands there more than 255 times takes several entries, whose counts add up. Page p's entries end at
@@ -57,7 +57,7 @@ def count_forms(streams, decoded, form_of, forms, attributes, counts, where, end
 
 @kernel
 def place_entries(entries, pages, lengths, first, last, begin, where_begin, out):
-    """Put the entries of the forms first to last where they belong: form f's next one at `begin[f - first]`, which moves on.
+    """Place the entries of forms `first` to `last`: the next one of form f goes to `begin[f - first]`, which then advances.
 
     `entries` are `Entries` of the `pages`, which have `lengths` words; `out` are `Columns`. `where_begin` is to the places what
     `begin` is to the rest. Cost: one pass over the entries.
@@ -82,7 +82,7 @@ def place_entries(entries, pages, lengths, first, last, begin, where_begin, out)
 
 @kernel
 def weigh_page(postings, at, end, bit):
-    """Return (where the next page's entries begin, the form's weight outside of the title, how often it stands in the title).
+    """Return (the start of the next page's entries, the form's weight outside the title, its count in the title).
 
     The page is that of entry `at`. Only entries under the attribute `bit` count, or all if it is 0.
     """
@@ -101,7 +101,7 @@ def weigh_page(postings, at, end, bit):
 
 @kernel
 def bound_form(postings, begin, end, count, words, title):
-    """Write what one form can add to a score at most in each range of pages; see `Bounds` for the three arrays.
+    """Write the most that a form can add to a score in each range of pages; see `Bounds` for the three arrays.
 
     `postings` are `Postings`, of which `begin` to `end` are the form's. The arrays have an entry per range. Return the number of
     pages. Cost: one pass over the entries.

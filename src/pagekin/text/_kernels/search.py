@@ -1,4 +1,4 @@
-"""Which pages hold a word or a phrase, and which of them score highest: the compiled twin of `pagekin.text.plain`."""
+"""Find the pages that hold a word or a phrase, and score them: the compiled twin of `pagekin.text.plain`."""
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def _seek(pages, at, end, page):
 
 @kernel
 def count_pages(postings, begin, end, bit):
-    """Return how many pages have entries, from `begin` to `end`, under the attribute `bit`, or any if it is 0. Cost: one pass."""
+    """Count the pages with entries, from `begin` to `end`, under the attribute `bit` (any if it is 0). Cost: one pass."""
     count, last = 0, -1
     for at in range(begin, end):
         if postings.page[at] != last and (bit == 0 or postings.attributes[at] & bit):
@@ -65,7 +65,7 @@ def count_pages(postings, begin, end, bit):
 
 @kernel
 def pages_with_all(postings, terms, groups):
-    """Return the pages of documents that hold all terms, in no order, and how many documents these are.
+    """Return the pages of documents that hold all terms, unordered, and the number of these documents.
 
     `terms` are `Terms`, `groups` are `Groups`: each term may stand on another page of a document. Cost: for each entry of the
     rarest term, and each page of its documents, a short search for the others.
@@ -105,7 +105,7 @@ def pages_with_all(postings, terms, groups):
 
 @kernel
 def _document_holds_all(postings, terms, members):
-    """Return whether each term stands on one of some pages, rising."""
+    """Return whether each term occurs on at least one of some pages, given in order."""
     for t in range(len(terms.begin)):
         at, held = terms.begin[t], False
         for page in members:
@@ -120,7 +120,7 @@ def _document_holds_all(postings, terms, members):
 
 @kernel
 def _holds(postings, at, end, bit, page):
-    """Return whether one of the entries of `page`, which begin at `at`, is under the attribute `bit`; any is if it is 0."""
+    """Return whether an entry of `page` (they begin at `at`) is under the attribute `bit`, or any attribute if it is 0."""
     while at < end and postings.page[at] == page:
         if bit == 0 or postings.attributes[at] & bit:
             return True
@@ -130,7 +130,7 @@ def _holds(postings, at, end, bit, page):
 
 @kernel
 def best_with_all(postings, terms, groups, mean, few):
-    """Return (how many documents hold all terms, their best pages, the scores of these).
+    """Return (the number of documents that hold all terms, their best pages, the scores).
 
     If there are `few` pages or more, return all of them, in no order, and no scores. Cost: `pages_with_all` and `score_pages`.
     """
@@ -163,7 +163,7 @@ def best_of_groups(pages, scores, groups):
 
 @kernel
 def called_share(postings, form):
-    """Return where a form's share of what links call pages by begins and ends; nothing for form -1."""
+    """Return the start and end of a form's link-text entries; an empty range for form -1."""
     if form < 0:
         return 0, 0
     most = len(postings.called_page)  # which only damage exceeds
@@ -172,7 +172,7 @@ def called_share(postings, form):
 
 @kernel
 def opening_share(postings, form):
-    """Return where a form's share of the openings begins and ends; nothing for form -1."""
+    """Return the start and end of a form's opening entries; an empty range for form -1."""
     if form < 0:
         return 0, 0
     most = len(postings.opening_page)  # which only damage exceeds
@@ -181,7 +181,7 @@ def opening_share(postings, form):
 
 @kernel
 def score_pages(pages, postings, terms, mean):
-    """Return the scores of `pages` (rising), whatever the query finds: sums over the terms, always in their order.
+    """Return the scores of `pages` (ascending), matching or not: sums over the terms, always in the same order.
 
     `terms` are `Terms`, `mean` is the mean length of pages in words. Cost: for each term and page a short search.
     """
@@ -227,7 +227,7 @@ def score_pages(pages, postings, terms, mean):
 
 @kernel
 def bound_ranges(postings, terms, mean, bounds, rows, ranges):
-    """Return the score that no page of each range can exceed.
+    """Return an upper bound of the scores in each range of pages.
 
     `bounds` are `Bounds`, `rows[t]` is term t's row of them, or -1: then its entries are few and are looked at here. Cost: the
     ranges for each term with a row, the entries of each other one, and the pages that links call by a term.
@@ -272,7 +272,7 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
 
 @kernel
 def _bound_called(postings, terms, longest, by_name):
-    """Raise the bounds `by_name` of ranges to what pages there can gain that links call by terms. Cost: one walk over these."""
+    """Raise the bounds `by_name` of ranges by what pages can gain from link texts. Cost: one pass over the link texts."""
     at, end = np.zeros(len(terms.form), np.int64), np.zeros(len(terms.form), np.int64)
     for t in range(len(at)):
         at[t], end[t] = called_share(postings, terms.form[t])
@@ -296,7 +296,7 @@ def _bound_called(postings, terms, longest, by_name):
 
 @kernel
 def _name_bound(terms, longest, r, called):
-    """Return the most that a page of range r can gain by its title, and by links whose strengths, term by term, are `called`."""
+    """Return the most that a page of range r can gain by its title and by links, whose strengths per term are `called`."""
     gained = named = all_named = 0.0
     for t in range(len(called)):
         all_named += terms.rarity[t]
@@ -310,7 +310,7 @@ def _name_bound(terms, longest, r, called):
 
 @kernel
 def _bound_openings(postings, terms, by_name):
-    """Raise the bounds `by_name` by what pages gain that say all terms at once.
+    """Raise the bounds `by_name` by what pages gain whose opening has all terms.
 
     Cost: for each page of the shortest share of openings a short search in the others.
     """
@@ -339,7 +339,7 @@ def _bound_openings(postings, terms, by_name):
 
 @kernel
 def pick_pages(mask, bounds, least, below):
-    """Return the pages of `mask`, rising, in whose range the bound is at least `least` and less than `below`."""
+    """Return the pages of `mask`, ascending, in ranges whose bound is at least `least` and less than `below`."""
     picked = np.empty(len(mask), np.int64)
     n = 0
     for r in range(len(bounds)):
@@ -353,7 +353,7 @@ def pick_pages(mask, bounds, least, below):
 
 @kernel
 def mark_phrase(postings, places, runs, may, mask):
-    """Set `mask` for the pages of `may` that have forms in a row among the words under an attribute.
+    """Set `mask` for the pages of `may` that have the phrase among the words under an attribute.
 
     `places` are the `Places` of the forms, in the order of the phrase, `runs` the `Runs` of words under the attribute: words
     outside of these do not stand between them. Cost: one pass over the forms' entries, and over their places on pages of `may`.
@@ -386,19 +386,19 @@ def mark_phrase(postings, places, runs, may, mask):
 
 @kernel
 def _width(postings, page):
-    """Return how many numbers the place of a word on a page takes."""
+    """Return how many numbers a word's position on a page takes."""
     return 2 if postings.words[page] > LONGEST_NARROW else 1
 
 
 @kernel
 def _place(where, at, width):
-    """Return the place that begins at `at`."""
+    """Return the position stored at `at`."""
     return np.int64(where[at]) if width == 1 else np.int64(where[at]) << 16 | where[at + 1]
 
 
 @kernel
 def _is_row(where, first, last, width, bounds):
-    """Return whether forms stand in a row within the runs that `bounds` give.
+    """Return whether the forms are consecutive within the runs that `bounds` give.
 
     The places of form f on the page are those from `first[f]`, which moves on, to `last[f]` of `where`.
     """
@@ -430,7 +430,7 @@ def _is_row(where, first, last, width, bounds):
 
 @kernel
 def _step(bounds, run, word, steps):
-    """Return the word so many steps after, or before, a word of a run, going from run to run; -1 if there is none."""
+    """Return the word that is `steps` words after (or before) a word, across runs; -1 if there is none."""
     word += steps
     while word >= bounds[run + 1]:
         if run + 2 == len(bounds):
@@ -447,7 +447,7 @@ def _step(bounds, run, word, steps):
 
 @kernel
 def mark_phrase_by_streams(streams, decoded, form_of, forms, bit, may, mask):
-    """Do as `mark_phrase` does for an index without places, by reading all words of the pages."""
+    """Do the same as `mark_phrase` for an index without positions, by reading all words of the pages."""
     for page in range(len(may)):
         if not may[page] or mask[page]:
             continue

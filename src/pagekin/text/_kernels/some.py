@@ -1,4 +1,4 @@
-"""Pages that hold some words of a question, in order: the compiled twin of what `TextSearch` does with masks."""
+"""Rank pages that hold some words of a question: the compiled twin of what `TextSearch` does with masks."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from pagekin.text.scoring import PRESENT, ROW, TEXT_BIT, TITLE_BIT, Places
 
 @kernel
 def rank_some(postings, terms, places, rows, runs, groups, mean, least_named, keep):
-    """Return (how many documents hold a term, the best page of each, their scores).
+    """Return (the number of documents that hold a term, the best page of each, their scores).
 
     `terms` are `Terms` that are looked for anywhere, `places` their `Places`, `rows` the `Rows` of neighbours among them,
     `runs` the two `Runs` of title and text, `keep` tells which pages may match; empty if all may. Pages that hold all terms,
@@ -39,7 +39,7 @@ def rank_some(postings, terms, places, rows, runs, groups, mean, least_named, ke
 
 @kernel
 def _terms_held(flags, groups):
-    """Return how many terms stand on each page, or on another page of its document."""
+    """Return how many terms occur on each page, or on another page of its document."""
     held = np.zeros(flags.shape[1], np.int64)
     of_group = np.zeros(groups.documents, np.bool_)
     for t in range(len(flags)):
@@ -56,7 +56,7 @@ def _terms_held(flags, groups):
 
 @kernel
 def _gain_by_rows(postings, places, rows, runs, flags, mask):
-    """Return for each page the weights of the neighbours that stand in a row in its title, or in its text."""
+    """Return, for each page, the weights of neighbouring query words that are consecutive in its title or text."""
     gained = np.zeros(len(mask))
     may, in_row = np.zeros(len(mask), np.bool_), np.zeros(len(mask), np.bool_)
     pair = np.zeros(2, np.int64)
@@ -80,7 +80,7 @@ def _gain_by_rows(postings, places, rows, runs, flags, mask):
 
 @kernel
 def _names(postings, terms, flags):
-    """Return for each page the inverse frequencies of the terms of its title, or of links to it, and how many these are."""
+    """Return, for each page, the summed inverse frequencies of the terms in its title or link texts, and their number."""
     named, words = np.zeros(flags.shape[1]), np.zeros(flags.shape[1], np.int64)
     by_link = np.zeros(flags.shape[1], np.bool_)
     for t in range(len(flags)):

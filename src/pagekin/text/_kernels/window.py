@@ -1,4 +1,4 @@
-"""The piece of a page that shows best what a query looks for."""
+"""Find the passage of a page that shows a query's words best."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from pagekin.text.snippet import HEADING_SHARE, IN_MENU, IN_TEXT, MENU_SHARE, ME
 
 @kernel
 def mark_menus(anchor_starts, anchor_lengths, in_menu):
-    """Write whether each word of a page stands in a menu, by where its links start and how many words they have.
+    """Mark the words of a page that are in a menu, given the starts and lengths of its links.
 
     It is `pagekin.text.snippet.find_menus` in one walk over links and words.
     """
@@ -32,7 +32,7 @@ def mark_menus(anchor_starts, anchor_lengths, in_menu):
 
 @kernel
 def _running_words(streams, decoded, in_menu, coded, text, read, of_term, forms, starts, shows):
-    """Write where the words that people read start, in characters, and which form each shows; return how many there are.
+    """Write the start (in characters) and the form of each word that people read; return the number of words.
 
     A form in a menu is written as its place plus the number of forms; `in_menu` is left with these words alone.
     """
@@ -65,7 +65,7 @@ def _running_words(streams, decoded, in_menu, coded, text, read, of_term, forms,
 
 @kernel
 def _best_stretch(count, starts, shows, forms, reach):
-    """Return (first, last) match in the stretch that gains most by its forms, then shows most words, then comes first."""
+    """Return the (first, last) match of the best stretch: by gain, then by number of words, then by position."""
     places = np.empty(count, np.int64)
     found = 0
     for word in range(count):
@@ -88,7 +88,7 @@ def _best_stretch(count, starts, shows, forms, reach):
 
 @kernel
 def _count_form(shown, forms, in_text, in_menus, change):
-    """Count a word that enters (1) or leaves (-1) the stretch; return by how much the gain changes."""
+    """Count a word that enters (1) or leaves (-1) the stretch; return the change of the gain."""
     form = shown % forms
     before = IN_TEXT if in_text[form] > 0 else IN_MENU if in_menus[form] > 0 else 0
     if shown < forms:
@@ -104,7 +104,7 @@ def best_window(
     streams, anchor_starts, anchor_lengths, decoded, coded, text, characters, read, of_term, forms, width, longest, starts,
     shows,
 ):  # fmt: skip
-    """Return (running words, first, last) of the stretch to be shown; first is -1 if no running word has one of the forms.
+    """Return (running words, first, last) of the stretch to show; first is -1 if no running word has one of the forms.
 
     `streams` is a `StreamBatch` of the page, `decoded` room for it; the page's links start at the words `anchor_starts`.
     `starts` and `shows`, as long as the page has words, take where each running word starts and the place among `forms` of

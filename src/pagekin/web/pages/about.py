@@ -15,6 +15,7 @@ from pagekin.labels import plain_text
 from pagekin.routers import HttpRequest, parts_on_disk, service_of
 from pagekin.web.collection_view import CollectionView, in_collection
 from pagekin.web.rendering import render, size, view_route
+from pagekin.wording import plural
 
 
 class Setting(Struct, frozen=True):
@@ -77,7 +78,7 @@ class RouterAboutView(Health, frozen=True, kw_only=True):
 _EITHER: Any = AboutView | RouterAboutView
 
 
-@view_route(["/about", "/about.json"], _EITHER, "How the index was made, or what is below a router.")
+@view_route(["/about", "/about.json"], _EITHER, "Show how the index was made, or what is below a router.")
 async def about(request: HttpRequest) -> Response[bytes]:
     """Return how an index was made: strategy, counts, skipped records, versions; of a router, its children."""
     service = service_of(request.scope).service
@@ -121,7 +122,7 @@ def about_collection(collection: CollectionView) -> AboutView:
         since = (
             f"{delta.corpus.alive:,} pages are new, changed, or have other links, and {gone:,} of the above are hidden"
         )
-        sizes.insert(0, ("updated", f"{since}: {now:,} pages now"))
+        sizes.insert(0, ("updated", f"{since}: {plural(now, 'page')} now"))
     dates = np.asarray(collection.corpus.pages.date)
     dates = dates[dates > 0]
     strategy = dict(index.get("strategy", {}))

@@ -71,7 +71,7 @@ class LabelView(Struct, frozen=True, kw_only=True):
     clusters: tuple[SubClusterLink, ...] = ()
     """Of the whole: its sub-clusters."""
     lost: dict[str, int] = {}
-    """What the budgets left out."""
+    """The items that the budgets left out."""
     added: tuple[tuple[str, str, str], ...] = ()
     """(attribute, word, by whom) of terms that lead here though no document holds them."""
     waiting: int = 0
@@ -170,7 +170,7 @@ async def whole_label(request: HttpRequest) -> Response[bytes]:
 @view_route(["/cluster/{number:str}"], LabelView, "A sub-cluster of the label.")
 async def cluster(
     request: HttpRequest,
-    number: Annotated[str, Parameter(description="Its number; with .json behind the address, as JSON.")],
+    number: Annotated[str, Parameter(description="Its number; add .json for JSON.")],
 ) -> Response[bytes]:
     """Return a sub-cluster of the content label."""
     service = service_of(request.scope).service

@@ -57,7 +57,7 @@ class CompareView(Struct, frozen=True, kw_only=True):
 
 
 Urls = Annotated[list[str] | None, Parameter(description="Addresses of pages, at most 20.")]
-Add = Annotated[str, Parameter(description="One more page: by its address, or by words of its title.")]
+Add = Annotated[str, Parameter(description="A page to add, by its address or by words of its title.")]
 Out = Annotated[str, Parameter(description="The address of a page to remove.")]
 
 
@@ -103,10 +103,10 @@ async def _resolve(service: Service, url: str) -> str | UnknownView:
 async def _find_page(service: Service, add: str, urls: Sequence[str]) -> tuple[str, str]:
     """Return (the page that an address or words mean, why there is none)."""
     if len(urls) >= MOST:
-        return "", f"{MOST} pages are the most that can be compared: take one out first."
+        return "", f"{MOST} pages is the limit: remove one first."
     known = await _resolve(service, add) if service.leaf or "://" in add else ""
     if known in urls:
-        return "", "That page is here already."
+        return "", "That page is already in the list."
     if known and not isinstance(known, UnknownView):
         return known, ""
     words = _words(add)[:_WORDS]

@@ -9,6 +9,7 @@ from pagekin.collection import (
     Collection,
     JudgedStrategy,
     StoredEvaluation,
+    StrategyDifference,
     StrategyScore,
     command_to_repeat,
     read_evaluations,
@@ -70,6 +71,14 @@ class Report(Struct, frozen=True, kw_only=True):
         if not firsts or any(firsts):
             return []
         return [one.name for one, mark in zip(self.kept.strategies, self.marks, strict=True) if mark[1]]
+
+    @property
+    def rivals(self) -> dict[str, list[StrategyDifference]]:
+        """Return the differences by the strategy that the best one is compared with."""
+        by_rival: dict[str, list[StrategyDifference]] = {}
+        for one in self.kept.differences:
+            by_rival.setdefault(one.second, []).append(one)
+        return by_rival
 
     @property
     def _intervals(self) -> list[GammaInterval]:

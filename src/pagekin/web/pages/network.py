@@ -271,10 +271,10 @@ def may_hold(query: Query) -> str:
     words = [f"{attribute}:{word}" if attribute else word for attribute, word in query_words(query)]
     simple = all(isinstance(part, Word | Phrase) for part in (query.parts if isinstance(query, And) else (query,)))
     if simple and len(words) == 1:
-        return f"by its description it may hold “{words[0]}”"
+        return f"its summary says it may hold “{words[0]}”"
     if simple and len(words) <= 5:
-        return f"by its description it may hold “{'”, “'.join(words[:-1])}” and “{words[-1]}” together"
-    return "by its description it may hold a match"
+        return f"its summary says it may hold “{'”, “'.join(words[:-1])}” and “{words[-1]}” together"
+    return "its summary says it may hold a match"
 
 
 def _why_asked(service: Service, path: Sequence[str], node: TreeNode, may: str) -> str:
@@ -283,9 +283,9 @@ def _why_asked(service: Service, path: Sequence[str], node: TreeNode, may: str) 
         return "the query begins here"
     child = service.children.get(node.name) if len(path) == 1 else None
     if not node.ready or (child is not None and child.label is None):
-        return "what it holds is not known yet, so it may hold a match"
+        return "its content is not known yet, so it may hold a match"
     if child is not None and child.label is not None and not _tells_all_words(child.label):
-        return "its description does not tell all its words, so it may hold a match"
+        return "its summary does not list all its words, so it may hold a match"
     return may
 
 

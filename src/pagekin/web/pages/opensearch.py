@@ -56,7 +56,7 @@ async def opensearch(request: HttpRequest) -> Response[bytes]:
 @get("/complete", media_type=SUGGESTIONS)
 async def complete(
     request: HttpRequest,
-    q: Annotated[str, Parameter(max_length=2000, description="What has been typed.")] = "",
+    q: Annotated[str, Parameter(max_length=2000, description="What the user has typed so far.")] = "",
 ) -> Response[bytes]:
     """Return completions of a query's last word, by the words that are frequent here."""
     words = await completions(service_of(request.scope).service, q)

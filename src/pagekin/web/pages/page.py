@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from pagekin.collection import Answer, Filters, RelatedOptions, RelatedRequest, ServiceError, similarities_to
-from pagekin.hypertext import Corpus, guess_url, nearest_urls
+from pagekin.hypertext import guess_url, nearest_urls
 from pagekin.routers import HttpRequest, ServedService, service_of
 from pagekin.similarity import Citations, links_to
 from pagekin.web.brief import number_in_full
@@ -206,7 +206,7 @@ def _page_view(
     collection = collection.holding(url)
     corpus = collection.corpus
     number = corpus.url_number(url)
-    pages = corpus.pages_of(number)
+    pages, dates = corpus.pages_of(number), corpus.capture_dates(number)
     facts: dict[str, Any] = {}
     if pages:
         facts = {
@@ -235,8 +235,8 @@ def _page_view(
     return PageView(
         page=collection.link(number),
         aliases=corpus.aliases_of(number)[:_COPIES],
-        captures=len(pages),
-        dates=_some_dates(corpus, pages),
+        captures=len(dates),
+        dates=_some_dates(dates),
         terms=terms,
         linking_pages=len(citing),
         linked_pages=len(linked),
@@ -254,9 +254,9 @@ def _page_view(
     )
 
 
-def _some_dates(corpus: Corpus, pages: Sequence[int]) -> list[int]:
-    """Return the dates of an address's captures, the newest first; of many, an even selection with both ends."""
-    dates = [date for page in pages if (date := int(corpus.pages.date[page]))]
+def _some_dates(dates: Sequence[int]) -> list[int]:
+    """Return the known dates; of many, an even selection with both ends."""
+    dates = [date for date in dates if date]
     if len(dates) <= _DATES:
         return dates
     return [dates[place * (len(dates) - 1) // (_DATES - 1)] for place in range(_DATES)]

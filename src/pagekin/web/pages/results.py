@@ -56,14 +56,14 @@ def _render_problem(request: HttpRequest, question: Question, reason: str, examp
 
 
 @view_route(
-    ["/find", "/find.json"], ResultsView, "Results, and ways to go on.",
+    ["/find", "/find.json"], ResultsView, "Results, and ways to refine them.",
     exception_handlers={ValidationException: _answer_wrong_parameter},
 )  # fmt: skip
 async def find(
     request: HttpRequest, q: Text = "", mode: Text = "", site: Text = "", since: Text = "", until: Text = "",
     language: Text = "", page: Annotated[int, Parameter(description="From 1.")] = 1,
-    ask: Annotated[int, Parameter(description="How many children to ask at most, the most promising ones; 0: all.")] = 0,
-    each: Annotated[int, Parameter(description="By topic: the most results of each; 0: as many as usual.")] = 0,
+    ask: Annotated[int, Parameter(description="Maximum number of children to ask, the most promising first; 0: all.")] = 0,
+    each: Annotated[int, Parameter(description="By topic: maximum number of results of each; 0: the default.")] = 0,
     preset: Annotated[str, Parameter(max_length=200, description="How terms are chosen: default or hypursuit1996.")] = "",
 ) -> Response[bytes]:  # fmt: skip
     """Return the results of a query, grouped, with refining terms, filters and similar documents."""

@@ -32,8 +32,8 @@ TITLES = {"clusters": "Topics", "addresses": "Sites and folders", "directory": "
 ABOUT = {
     "clusters": "Pages on the same subject, by their words and links.",
     "addresses": "Pages by their site and folder.",
-    "directory": "Pages as a directory made by people lists them.",
-    DOCUMENTS: "Documents that their authors spread over several pages.",
+    "directory": "Pages in a directory made by people.",
+    DOCUMENTS: "Documents that their authors split into several pages.",
 }
 
 
@@ -236,7 +236,7 @@ def parse_number(text: str) -> int:
 @view_route(["/tree/{name:str}", "/tree/{name:str}/{node:str}"], TreeView, "A cluster of a hierarchy.")
 async def tree(
     request: HttpRequest,
-    name: Annotated[str, Parameter(description="The hierarchy; with .json behind the address, as JSON.")],
+    name: Annotated[str, Parameter(description="The hierarchy; add .json for JSON.")],
     node: FromPath[str] = "0",
     page: Annotated[int, Parameter(ge=1, le=1_000_000, description="Which page of a long list.")] = 1,
 ) -> Response[Any]:
