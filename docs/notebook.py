@@ -62,9 +62,16 @@ table.select(["src", "dest", "anchor"]).slice(0, 5).to_pandas()
 # The directory is made of the paths of addresses; `evaluate` says how well each strategy agrees with it.
 
 # %%
-judged = kin.evaluate("url-path")
-for judgement in judged.judgements:
-    print(judgement.name)
+judged = kin.evaluate("url-path", strategies={"words alone": {"anchors": {"scale": 0}}, "with anchor text": {}})
+print(judged.summary)
+judged
+
+# %%
+judged.to_pandas()[["name", "region", "somers_d", "somers_low", "somers_high", "ndcg10"]]
+
+# %%
+differences = judged.differences.to_pandas()
+differences[["measure", "region", "difference", "low", "high", "verdict"]]
 
 # %%
 kin.close()
