@@ -13,7 +13,7 @@ from pagekin.bags.delta import _frequencies, epoch_in
 from pagekin.bags.furniture import classify_by_epoch
 from pagekin.hypertext import Corpus
 from pagekin.similarity import INDEX_ARRAYS, make_index
-from pagekin.store import Kin, KinWriter, no_progress, open_kin
+from pagekin.store import Kin, KinWriter, Workspace, no_progress, open_kin
 
 
 def remake_under_epoch(path: Path, base: Kin, out: Path) -> Path:
@@ -27,7 +27,7 @@ def remake_under_epoch(path: Path, base: Kin, out: Path) -> Path:
         folder = Path(name)
         kept, _windows = bags.keep(corpus, strategy, words, uses, folder, no_progress, 1)
         write_sketches(kept, words, writer)
-        raw = bags.merge(corpus, strategy, words, kept, citing, folder, no_progress, 1)
+        raw = bags.merge(corpus, strategy, words, kept, citing, Workspace(folder), no_progress, 1)
         facts: dict[str, Any] = dict(kin.facts["index"])
         facts |= bags.weigh(corpus, strategy, words, raw, _frequencies(base), writer, no_progress)
         into = bags.number_links(corpus, raw.urls, bags.find_links(corpus, strategy, uses, citing, raw.urls))

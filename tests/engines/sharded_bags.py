@@ -12,7 +12,7 @@ from pagekin.bags import Strategy
 from pagekin.bags._kernels.keep import KeptWords
 from pagekin.bags.raw import Raw
 from pagekin.hypertext import Corpus, widen_corpus
-from pagekin.store import KinWriter, RaggedBytes, open_kin, pack_strings
+from pagekin.store import KinWriter, RaggedBytes, Workspace, open_kin, pack_strings
 
 from .shuffling import Attempt, ShufflingEngine
 
@@ -214,19 +214,8 @@ class ShardedJob:
             words, citing = bags.make_vocabulary(corpus, self.strategy), bags.citing_pages(corpus)
             own = self._own(corpus, shard)
             anchors = bags.lost_anchors(corpus, self.strategy, words, kept, citing, self.cut_hosts, lost)
-            return bags.merge(
-                corpus,
-                self.strategy,
-                words,
-                kept,
-                citing,
-                attempt.folder,
-                attempt.progress,
-                1,
-                visits,
-                own,
-                lost=anchors,
-            )
+            room, scope = Workspace(attempt.folder), bags.MergeScope(visits, own, anchors)
+            return bags.merge(corpus, self.strategy, words, kept, citing, room, attempt.progress, 1, scope)
 
         return merge
 

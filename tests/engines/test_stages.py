@@ -15,7 +15,7 @@ from pagekin.bags import Strategy, build, choose_strategy, count_frequencies, ju
 from pagekin.bags.links import citing_pages
 from pagekin.bags.raw import Raw
 from pagekin.hypertext import Corpus, Cut, ReadPlan, read_sources
-from pagekin.store import KinWriter, no_progress, open_kin
+from pagekin.store import KinWriter, Workspace, no_progress, open_kin
 from tests.bags.test_order import WORDS, all_records, make_web
 from tests.bags.webs import make, moved, read_records, record
 from tests.cutting import cut_corpus
@@ -49,7 +49,7 @@ def merge_whole(corpus: Corpus, strategy: Strategy, folder: Path) -> Raw:
     words = make_vocabulary(corpus, strategy)
     uses = judge_links(corpus, strategy).uses
     kept, _words = build.keep(corpus, strategy, words, uses, folder, no_progress, 1)
-    return build.merge(corpus, strategy, words, kept, citing_pages(corpus), folder, no_progress, 1)
+    return build.merge(corpus, strategy, words, kept, citing_pages(corpus), Workspace(folder), no_progress, 1)
 
 
 def assert_same(mine: Any, expected: Any, what: str) -> None:

@@ -1,7 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .bags import BAG_ARRAYS, Bags, Origin
-from .build import keep, make_bags, merge, round_windows, write_sketches
+from .build import MergeScope, keep, make_bags, merge, round_windows, write_sketches
 from .check import check_bag_shapes, check_bags, check_frequencies, spread_sample
 from .claims import Claims, claim_links, divide_claims, find_lost, join_claims, lost_anchors
 from .copies import (
@@ -126,6 +126,7 @@ __all__ = [
     "KeptWords",
     "LinkColumns",
     "LinkUse",
+    "MergeScope",
     "NamedLinks",
     "Origin",
     "Presentation",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +49,8 @@ WINDOW_ENDS: dict[str, tuple[Boundary, ...]] = {
 }
 """What ends a window of each kind; headings and the ends of lists and tables are borders of paragraphs too."""
 NOT_ASKED = np.zeros(0, np.uint8)
-_NONE_LOST = np.zeros(0, np.int64)
 """In place of an array for links that repeat others: nobody wants to know."""
+_NONE_LOST = np.zeros(0, np.int64)
 BATCH_WORDS = 1 << 21
 BATCH_WORK = 1 << 22
 _WORD_BYTES, _ENTRY_BYTES, _SPAN_BYTES = 32, 16, 64
@@ -82,9 +82,7 @@ def make_bags(
         progress("bags", 0.0)
         citing = citing_pages(corpus, not_citing)
         repeats = room.full(len(judged.uses), 0, np.uint8)
-        raw = merge(
-            corpus, strategy, words, kept, citing, room.folder, progress, threads, memory=writer.memory, repeats=repeats
-        )
+        raw = merge(corpus, strategy, words, kept, citing, room, progress, threads, repeats=repeats)
         frequencies = sum_frequencies([count_frequencies(corpus, raw)])
         facts = weigh(corpus, strategy, words, raw, frequencies, writer, progress)
         into = number_links(corpus, raw.urls, find_links(corpus, strategy, judged.uses, citing, raw.urls, room=room))
@@ -302,25 +300,39 @@ def _make_scratch(terms: int, most_links: int) -> "Scratch":
     )
 
 
+class MergeScope(NamedTuple):
+    """Which bags of a corpus to merge, and what is known of the pages elsewhere; by default, the corpus is all there is."""
+
+    visits: Visits | None = None
+    """Links to addresses of this shard on pages of all others."""
+    own: range | None = None
+    """URLs whose bags belong to this shard."""
+    lost: npt.NDArray[np.int64] = _NONE_LOST
+    """Anchors of this shard whose windows other shards count: see `lost_anchors`."""
+    wanted: Array | None = None
+    """Marks the URLs whose bags are made; None for all."""
+    known: Array | None = None
+    """Hashes of addresses as `hash_terms` takes them."""
+
+
+_WHOLE_CORPUS = MergeScope()
+
+
 def merge(
-    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, folder: Path,
-    progress: Progress, threads: int, visits: Visits | None = None, own: range | None = None,
-    memory: MemoryBudget = NO_LIMIT, wanted: Array | None = None, known: Array | None = None,
-    repeats: npt.NDArray[np.uint8] = NOT_ASKED, lost: npt.NDArray[np.int64] = _NONE_LOST,
+    corpus: Corpus, strategy: Strategy, words: Vocabulary, kept: "KeptWords", citing: Array, room: Workspace,
+    progress: Progress, threads: int, scope: MergeScope = _WHOLE_CORPUS, repeats: npt.NDArray[np.uint8] = NOT_ASKED,
 ) -> Raw:  # fmt: skip
     """Merge the fragments of each URL into one bag; the inverted anchors of the corpus are sorted by URL already.
 
-    Where the corpus is a shard, `visits` are the links to its addresses on pages of all others, and `own` are the URLs whose
-    bags are its own; `lost` are its anchors whose windows other shards count: see `lost_anchors`.
-    `wanted` marks those whose bags are made, if these are not all; `known` are hashes for `hash_terms`.
     In `repeats`, if it has a place for every anchor, links are marked that do not count because another one said the same.
     """
     from pagekin.bags._kernels.merge import Batch, Merged, merge_bags
 
-    inlinks = gather_inlinks(corpus, strategy, words, kept, citing, visits, Workspace(folder, memory), wanted, lost)
+    folder, memory = room.folder, room.memory
+    inlinks = gather_inlinks(corpus, strategy, words, kept, citing, scope.visits, room, scope.wanted, scope.lost)
     limits = term_limits(corpus, strategy, words, len(inlinks.visitors))
     terms = limits[-1]
-    hashes = hash_terms(corpus, strategy, words, inlinks.visitors, known)
+    hashes = hash_terms(corpus, strategy, words, inlinks.visitors, scope.known)
     order = order_terms(hashes, limits)
     web = inlinks.web
     scales = _scales(strategy, limits, int(np.max(np.diff(kept.offsets), initial=0)))
@@ -340,12 +352,12 @@ def merge(
             targets=np.array(corpus.anchors.target[targets] if strategy.outlinks.scale else [], dtype=np.int64),
             targets_from=targets.start,
         )
-        room = int(np.minimum(most_entries[first:last], terms).sum())
+        most = int(np.minimum(most_entries[first:last], terms).sum())
         out = Merged(
-            terms=np.empty(room, np.uint32),
-            sums=np.empty(room, np.int64),
-            origins=np.empty(room, np.uint8),
-            counts=np.empty(room, np.uint8),
+            terms=np.empty(most, np.uint32),
+            sums=np.empty(most, np.int64),
+            origins=np.empty(most, np.uint8),
+            counts=np.empty(most, np.uint8),
             sizes=np.empty(last - first, np.int64),
             inlinks=np.empty(last - first, np.uint32),
             repeats=repeats,
@@ -358,7 +370,7 @@ def merge(
 
     df, own_df = np.zeros(terms, dtype=np.int64), np.zeros(terms, dtype=np.int64)
     sizes, citations = np.zeros(len(corpus.urls), np.int64), np.zeros(len(corpus.urls), np.uint32)
-    mine = range(len(corpus.urls)) if own is None else own
+    mine = range(len(corpus.urls)) if scope.own is None else scope.own
     most_entries = most_entries + np.diff(inlinks.sum_offsets)
     work = np.cumsum(np.append(0, most_entries[mine.start : mine.stop] + 8))
     ranges = batch_ranges(work, memory.items(BATCH_WORK, _ENTRY_BYTES))
@@ -371,8 +383,9 @@ def merge(
         temporary_array(folder / "raw.counts", np.uint8) as all_counts,
     ):
         for (first, last), part in map_in_order(threads, batch, parts):
-            df += np.bincount(part.terms, minlength=terms)
-            own_df += np.bincount(part.terms[part.counts > 0], minlength=terms)
+            # Not bincount: its array of all terms, made for each batch, costs more than the batch where terms are many.
+            np.add.at(df, part.terms, 1)
+            np.add.at(own_df, part.terms[part.counts > 0], 1)
             all_terms.append(part.terms)
             all_sums.append(part.sums)
             all_origins.append(part.origins)

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags.bags import Bags
-from pagekin.bags.build import keep, merge, window_rules, write_sketches
+from pagekin.bags.build import MergeScope, keep, merge, window_rules, write_sketches
 from pagekin.bags.epoch import EpochColumns, stored_uses
 from pagekin.bags.frequencies import Frequencies
 from pagekin.bags.furniture import LinkUse, classify_by_epoch, host_hashes
@@ -33,6 +33,7 @@ from pagekin.store import (
     Kin,
     KinWriter,
     RaggedBytes,
+    Workspace,
     distinct,
     no_progress,
     read_only,
@@ -207,10 +208,8 @@ def make_delta_bags(
         kept, _windows = keep(corpus, strategy, words, uses, folder, no_progress, threads)
         write_sketches(kept, words, writer)
         citing = citing_pages(corpus)
-        raw = merge(
-            corpus, strategy, words, kept, citing, folder, no_progress, threads, visits, wanted=mine,
-            known=_known_outlinks(corpus, base),
-        )  # fmt: skip
+        scope = MergeScope(visits, wanted=mine, known=_known_outlinks(corpus, base))
+        raw = merge(corpus, strategy, words, kept, citing, Workspace(folder), no_progress, threads, scope)
         facts = weigh(
             corpus, strategy, words, raw, _frequencies(base), writer, no_progress, _present(corpus, base, words, raw)
         )

@@ -166,9 +166,8 @@ class BagWorkshop:
             return self._stage(key, lambda room: self._without_addresses(wider, strategy, room)), window_words
 
         def merge(room: Path) -> Raw:
-            return build.merge(
-                self.corpus, strategy, words, kept, self.citing, room, no_progress, self._threads, memory=self.memory
-            )
+            space = Workspace(room, self.memory)
+            return build.merge(self.corpus, strategy, words, kept, self.citing, space, no_progress, self._threads)
 
         return self._stage(key, merge), window_words
 

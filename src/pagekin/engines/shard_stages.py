@@ -25,6 +25,7 @@ from pagekin.store import (
     KinWriter,
     MemoryBudget,
     RaggedBytes,
+    Workspace,
     no_progress,
     on_this_machine,
     open_kin,
@@ -352,10 +353,8 @@ def make_bags(task: Task) -> dict[str, Any]:
         own, words = task.own(corpus), bags.make_vocabulary(corpus, strategy)
         kept, citing = kept_words(task), bags.citing_pages(corpus)
         lost = bags.lost_anchors(corpus, strategy, words, kept, citing, find_cut_hosts(task), _lost_claims(task))
-        raw = bags.merge(
-            corpus, strategy, words, kept, citing, task.room, no_progress, task.threads, visits, own, task.memory,
-            lost=lost,
-        )  # fmt: skip
+        room, scope = Workspace(task.room, task.memory), bags.MergeScope(visits, own, lost)
+        raw = bags.merge(corpus, strategy, words, kept, citing, room, no_progress, task.threads, scope)
         task.send("frequencies", bags.divide_frequencies(bags.count_frequencies(corpus, raw), task.work.shards))
         task.send("sites", [bags.name_sites(corpus, own, raw.urls)])
         writer.commit({**facts, **keep_record(writer, "merged", raw), **_keep_vocabulary(writer, words)})

@@ -55,7 +55,7 @@ def language_uses(corpus: Corpus) -> Iterator[tuple[str, npt.NDArray[np.int64]]]
         sizes = np.cumsum(np.append(0, np.diff(np.asarray(corpus.pages.tokens, np.int64))[pages]))
         for first, last in batch_ranges(sizes, _BATCH_WORDS) if len(pages) else ():
             words = np.concatenate([corpus.words(page) for page in pages[first:last].tolist()])
-            uses += np.bincount(words, minlength=len(uses))
+            np.add.at(uses, words, 1)
         yield language, uses
 
 
