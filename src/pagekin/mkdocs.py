@@ -52,4 +52,4 @@ class PagekinPlugin(BasePlugin[PagekinOptions]):
                 report = publish_site(plan, progress, _LOG.info)
         except PagekinError as error:
             raise PluginError(f"pagekin: {error}") from None
-        _LOG.info("%d related pages on %d pages", report.links, report.marked)
+        _LOG.info("%d related pages on %d pages", report.links, report.linked)

@@ -41,7 +41,7 @@ def publish(app: "Sphinx", exception: Exception | None) -> None:
     except PagekinError as error:
         logger.warning("pagekin: %s", error)
         return
-    logger.info("pagekin: %d related pages on %d pages", report.links, report.marked)
+    logger.info("pagekin: %d related pages on %d pages", report.links, report.linked)
 
 
 def _read_count(app: "Sphinx") -> int | None:

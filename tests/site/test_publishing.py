@@ -45,6 +45,8 @@ def target(folder: Path, file: Path, href: str) -> Path:
 def test_each_page_links_to_pages_of_its_topic_by_relative_addresses_and_clean_titles(published: Published) -> None:
     folder, _kin, report = published
     assert (report.survey.generator, report.pages, report.marked) == ("Sphinx", 16, 16)
+    counts = [len(links_on(file)) for file in sorted(folder.rglob("*.html")) if file.parent.name != "pagekin"]
+    assert (report.linked, report.links) == (sum(map(bool, counts)), sum(counts))
     for topic in TOPICS:
         for file in sorted((folder / topic).glob("*.html")):
             links = links_on(file)
@@ -178,7 +180,7 @@ def test_topics_hold_all_pages_those_most_linked_to_after_the_central_ones(tmp_p
     assert large.select("summary")[0].text == f"{count - 10} more"
     pages = SitePages(folder, survey_folder(plan), Corpus.open(plan.kin))
     links_to = {page: page % 3 for page in pages.order}
-    chosen = max(site_topics(pages, links_to), key=lambda topic: topic.size).pages
+    chosen = max(site_topics(pages, links_to), key=lambda topic: len(topic.pages)).pages
     assert [links_to[page] for page in chosen[5:]] == sorted((links_to[page] for page in chosen[5:]), reverse=True)
     assert {pages.file_of[page] for page in chosen} == {href.removeprefix("../") for href in shown}
     known = count_links(pages, RelatedIndex.open(plan.kin))

@@ -151,9 +151,9 @@ def _publish_folder(plan: "sites.SitePlan", as_json: bool, quiet: bool) -> None:
             {
                 "folder": str(plan.folder), "collection": str(plan.kin), "generator": survey.generator,
                 "base_url": survey.base_url if survey.address_from else "", "address_from": survey.address_from,
-                "content": survey.content, "pages": report.pages, "marked": report.marked, "links": report.links,
-                "files": report.files, "bytes": report.bytes, "skipped": report.skipped, "left_alone": report.left_alone,
-                "changed": report.changed,
+                "content": survey.content, "pages": report.pages, "marked": report.marked, "linked": report.linked,
+                "links": report.links, "files": report.files, "bytes": report.bytes, "skipped": report.skipped,
+                "left_alone": report.left_alone, "changed": report.changed,
             }
         )  # fmt: skip
     elif not quiet:

@@ -28,9 +28,8 @@ class Topic(NamedTuple):
     """A cluster of a site's pages."""
 
     name: str
-    size: int
     pages: tuple[int, ...]
-    """Central ones first, then those that most pages link to."""
+    """Those with a title: central ones first, then those that most pages link to."""
 
 
 def site_name(pages: SitePages, fallback: str) -> str:
@@ -60,8 +59,8 @@ def site_topics(pages: SitePages, links_to: Mapping[int, int]) -> list[Topic]:
         shown = [page for page in dict.fromkeys([*central, *members]) if pages.has_title(page)]
         chosen = tuple(shown or central or members)
         if tree.descriptions[node].name and chosen:
-            topics.append(Topic(tree.descriptions[node].name, len(members), chosen))
-    return sorted(topics, key=lambda topic: (-topic.size, topic.name))[:_TOPICS]
+            topics.append(Topic(tree.descriptions[node].name, chosen))
+    return sorted(topics, key=lambda topic: (-len(topic.pages), topic.name))[:_TOPICS]
 
 
 def topics_page(pages: SitePages, topics: Sequence[Topic], name: str, search: bool, script: str, style: str) -> bytes:
@@ -98,7 +97,7 @@ def _topic_section(pages: SitePages, topic: Topic) -> str:
         )
 
     first, rest = topic.pages[:_PAGES_OF_TOPIC], topic.pages[_PAGES_OF_TOPIC:]
-    size = plural(topic.size, "page")
+    size = plural(len(topic.pages), "page")
     more = ""
     if len(pages.order) > _UNFOLDING:
         size = f"{len(first)} of {size}" if rest else size

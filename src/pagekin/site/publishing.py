@@ -44,6 +44,8 @@ class SiteReport:
     """Pages that were read."""
     marked: int
     """Files that have a marked place now."""
+    linked: int
+    """Those of them that have a list of related pages: not every page has pages like it."""
     links: int
     """Related pages on them."""
     files: int
@@ -106,10 +108,10 @@ def publish_site(plan: SitePlan, progress: Progress = no_progress, note: Note = 
     changed += put_file(folder / MANIFEST, make_manifest(pages, ours))
     changed += remove_files(folder, {name: digest for name, digest in before.items() if name not in ours})
     marked = [path for path, reason in reasons.items() if not reason]
+    links = [len(lists[pages.page_of[path]]) for path in marked]
     return SiteReport(
-        survey, len(pages.order), len(marked), sum(len(lists[pages.page_of[path]]) for path in marked),
-        len(ours) + 1, sum(map(len, ours.values())), skipped,
-        count_reasons([*reasons.values(), *(["only redirects to another page"] * len(pages.stubs))]), foreign,
+        survey, len(pages.order), len(marked), sum(map(bool, links)), sum(links), len(ours) + 1, sum(map(len, ours.values())),
+        skipped, count_reasons([*reasons.values(), *(["only redirects to another page"] * len(pages.stubs))]), foreign,
         LLMS in ours, changed,
     )  # fmt: skip
 
