@@ -342,6 +342,16 @@ def test_an_evaluation_says_where_the_first_places_contradict_the_whole_order() 
     assert "disagree" not in summarise_comparisons([by_d, replace(by_ndcg, difference=0.2)], "siblings")
 
 
+def test_without_a_sure_difference_the_measures_that_see_one_are_named() -> None:
+    by_d = Difference("windows", "content", "siblings", "somers_d", 0.05, -0.05, 0.15, 0.4)
+    by_map = Difference("windows", "content", "", "map", 0.2, 0.1, 0.3, 0.001)
+    said = summarise_comparisons([by_d, by_map], "siblings")
+    assert "by Somers' D no difference beyond chance, corrected for 1 comparison" in said
+    assert "It is better, beyond chance, by MAP (0.200 [0.100, 0.300])." in said
+    for weak in (replace(by_map, p=0.4), replace(by_map, difference=-0.2)):
+        assert "It is better" not in summarise_comparisons([by_d, weak], "siblings")
+
+
 # -- what is served -----------------------------------------------------------------------------------------------------
 
 

@@ -166,13 +166,25 @@ def summarise_comparisons(comparisons: Sequence[Difference], region: str | None)
     others = sum(not one.sure for one in rivals) - 1
     more = f" nor from {others} more" if others else ""
     return (
-        f"{closest.first} comes first; no difference beyond chance, corrected for {plural(corrected, 'comparison')}, "
-        f"from {closest.second}{more}: {by}.{contrary}"
+        f"{closest.first} comes first; by Somers' D no difference beyond chance, corrected for "
+        f"{plural(corrected, 'comparison')} (regions and strategies), from {closest.second}{more}: {by}."
+        f"{_supporting(comparisons, closest.second)}{contrary}"
     )
 
 
 def _brackets(low: float, high: float) -> str:
     return f"[{format_measure(low)}, {format_measure(high)}]"
+
+
+def _supporting(comparisons: Sequence[Difference], rival: str) -> str:
+    """Return a sentence if by rankings the first strategy is significantly better than a rival, else ''."""
+    better = [one for one in comparisons if one.measure in RANKED and one.second == rival and one.sure]
+    named = [
+        f"{MEASURE_NAMES[one.measure]} ({format_measure(one.difference)} {_brackets(one.low, one.high)})"
+        for one in better
+        if one.difference > 0
+    ]
+    return f" It is better, beyond chance, by {' and '.join(named)}." if named else ""
 
 
 def _contrary(comparisons: Sequence[Difference]) -> str:
