@@ -253,6 +253,16 @@ def test_no_time_is_promised_without_a_rate_and_none_grows(
         "pagekin: trying 75%, 32.1% a minute, 0:07 left",  # counted from the last step
         "pagekin: trying 75%",  # it should be over: nobody knows how long it takes
     ]
+    lines.tell("writing", 0.0)
+    lines.tell("writing", 0.25)
+    now = 250.0
+    lines.tell("writing", 0.5)
+    now = 284.6
+    lines.remind()
+    assert capsys.readouterr().err.splitlines() == [
+        "pagekin: writing 50%, 85.7% a minute, 0:35 left",
+        "pagekin: writing 50%",  # half is left, and no second for it
+    ]
 
 
 def test_lines_of_progress_are_silent_while_lines_tell_of_compiling(

@@ -72,6 +72,17 @@ def test_topics_are_found_and_named(kin: Path) -> None:
     assert said.count("12 pages") == 3
 
 
+def test_central_pages_of_one_title_are_named_once(tmp_path: Path) -> None:
+    same = {url: re.sub("<title>birds .*?<", "<title>Birds<", html) for url, html in pages().items()}
+    (tmp_path / "web.warc").write_bytes(b"".join(record(url, html) for url, html in same.items()))
+    read_sources(ReadPlan([str(tmp_path / "web.warc")], tmp_path / "web.kin", parser="strict", workers=1))
+    assert run("cluster", tmp_path / "web.kin")[0] == 0
+    lines = [line.strip() for line in run("clusters", tmp_path / "web.kin")[1].splitlines()]
+    assert "Birds" in lines
+    assert not any("Birds; Birds" in line for line in lines)
+    assert any(line.count("; ") == 2 and line.startswith("stars") for line in lines)
+
+
 def test_all_trees_stand_side_by_side(kin: Path) -> None:
     code, said = run("clusters", kin, "--hierarchy", "addresses", "--tree")
     assert code == 0

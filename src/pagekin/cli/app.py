@@ -225,7 +225,7 @@ class StageRate:
         if not rate:
             return None
         left = 60 * (1 - self.share) / rate - (now - self._advanced)
-        return left if left >= 0 or self.share >= 1 else None
+        return left if left >= 0.5 or self.share >= 1 else None
 
 
 class ProgressLines:

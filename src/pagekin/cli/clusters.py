@@ -97,6 +97,10 @@ class PageView:
         pages = self._pages(page)
         return title_line(self.whole.title(page)) + (f" ({pages:,} pages)" if pages > 1 else "")
 
+    def central_titles(self, about: "clusters.ClusterDescription", most: int = 3) -> list[str]:
+        """Return the titles of a cluster's most central pages, each once: pages of one title say no more than one of them."""
+        return list(dict.fromkeys(self.title(page) for page in self.fold(about.central)))[:most]
+
     def as_dict(self, page: int) -> dict[str, Any]:
         """Return a page or a document for programs."""
         return {**_page(self.whole, page), "pages": self._pages(page)}
