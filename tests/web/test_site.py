@@ -56,7 +56,9 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("crowd")
     root = where / "public"
     root.mkdir()
-    (root / "style.css").write_text("p, li, div.body p, div.body li { text-align: justify; }")
+    (root / "style.css").write_text(
+        "p, li, div.body p, div.body li { text-align: justify; } div.body p + ul { margin-top: -18px; }"
+    )
     for number in range(40):
         words = ["even" if number % 2 else "odd", *(["third"] if number % 3 == 0 else []), f"own{number} word{number}"]
         misspelt = "expresion" if number == 7 else ""
@@ -239,6 +241,13 @@ def test_the_dialog_closes_beside_its_field_and_its_text_is_not_justified(visit:
                 assert set(page.locator(text).evaluate_all(aligned)) == {"start"}, text
             page.locator(".pagekin-close").click()
             assert not page.locator("dialog").is_visible()
+
+
+def test_the_list_lies_below_its_title_whatever_the_theme_does_with_lists(visit: Visitor, crowd: Path) -> None:
+    with static_site(crowd) as (site, _asked):
+        page = visit(site, "page0.html")
+        title, links = (page.locator(f".pagekin-related {what}").bounding_box() for what in (".pagekin-title", "ul"))
+        assert links["y"] >= title["y"] + title["height"]
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

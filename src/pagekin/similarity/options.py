@@ -35,7 +35,7 @@ SIGNAL_NAMES = {
     "bag": "words and links in common",
     "tfidf": "the same words",
     "containment": "holds the page's words",
-    "title": "words of titles",
+    "title": "title words in the other page",
     "links": "a link between them",
     "cocitation": "linked by the same pages",
     "coupling": "links to the same pages",
