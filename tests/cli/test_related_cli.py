@@ -244,6 +244,7 @@ def test_contradictory_and_impossible_questions_are_wrong_usage(demo: Path, argu
 def test_an_unknown_page_is_bad_input_and_suggests_the_nearest(demo: Path) -> None:
     for verb in ("related", "bag"):
         refused(pagekin(verb, demo, "http://elements.example/carbn.html"), 3, "is not in", "Did you mean", CARBON)
+        refused(pagekin(verb, demo, "http://qqqq.test/"), 3, "holds no address like it")
     refused(pagekin("related", demo, CARBON, "http://nobody.test/zzz"), 3, "http://nobody.test/zzz is not in")
 
 

@@ -37,12 +37,18 @@ def _full_address(url: str) -> str:
 
 
 def _closest(url: str, candidates: Iterable[str], count: int = 3) -> list[str]:
-    """Return the candidates that are spelt most like an address."""
+    """Return the candidates that are spelt most like an address, apart from scheme and `www.`, which nearly all share."""
     folded: dict[str, list[str]] = {}
     for candidate in sorted(set(candidates)):
-        folded.setdefault(candidate.lower(), []).append(candidate)
-    close = difflib.get_close_matches(_full_address(url).lower(), folded, count, 0.5)
+        folded.setdefault(_bare(candidate), []).append(candidate)
+    close = difflib.get_close_matches(_bare(_full_address(url)), folded, count, 0.5)
     return [candidate for name in close for candidate in folded[name]][:count]
+
+
+def _bare(url: str) -> str:
+    """Return an address in lower case without its scheme and `www.`."""
+    rest = url.lower().partition("://")[2] or url.lower()
+    return rest.removeprefix("www.")
 
 
 def guess_url(corpora: Sequence[Corpus], text: str) -> str:
