@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,6 +11,8 @@ import pytest
 
 from pagekin.collection import ReloadingCollection
 from pagekin.text import parse_query
+from tests.bags.webs import record
+from tests.clusters.test_documents import Web, sections
 from tests.routers.webs import build_leaf, get
 
 from .browser import leaf_site
@@ -30,17 +33,33 @@ def test_filters_narrow_and_are_taken_away_by_their_crosses(client: Any, demo: R
 
 @pytest.mark.parametrize("query", ["mountain", "oxygen", "title:volcano", "qwertzuiop"])
 def test_only_sites_that_hold_matches_can_be_chosen(client: Any, demo: ReloadingCollection, query: str) -> None:
-    corpus = demo.collection.corpus
-    found = demo.collection.text.matching_pages(parse_query(query), demo.collection.documents)
-    sites = Counter(urlsplit(corpus.page_url(int(page))).netloc for page in found.nonzero()[0])
+    corpus, documents = demo.collection.corpus, demo.collection.documents
+    found = demo.collection.text.matching_pages(parse_query(query), documents).nonzero()[0].tolist()
+    held = {(urlsplit(corpus.page_url(page)).netloc, int(documents[page])) for page in found}
+    sites = Counter(site for site, _document in held)
     view = data(client, q=query)
     assert {one["value"]: one["count"] for one in view["choices"]["sites"]} == sites
     assert [one["count"] for one in view["choices"]["sites"]] == sorted(sites.values(), reverse=True)
     for one in view["choices"]["sites"]:
-        assert data(client, q=query, site=one["value"])["total"] > 0
+        assert data(client, q=query, site=one["value"])["total"] == one["count"]
     if len(sites) > 1:
         options = [of["value"] for tag, of in shown(client, f"/find?q={query}").tags if tag == "option"]
         assert options[: len(sites) + 1] == ["", *(one["value"] for one in view["choices"]["sites"])]
+
+
+def test_filters_count_documents_and_not_their_pages(tmp_path: Path) -> None:
+    """A manual of a cover and five sections is one document, and so the filters say."""
+    manual = Web().manual("m/index.html", *sections(5)).link("home.html", "m/index.html")
+    others = [
+        record(f"http://two.example/{number}", f"<title>Shore {number}</title><p>words shore{number}")
+        for number in range(3)
+    ]
+    collection = ReloadingCollection("tides", build_leaf(tmp_path / "tides.kin", [*manual.records(), *others]))
+    with leaf_site(collection) as url:
+        every = get(url, "find.json", q="words").json
+        counts = {one["value"]: one["count"] for one in every["choices"]["sites"]}
+        assert counts == {site: get(url, "find.json", q="words", site=site).json["total"] for site in counts}
+        assert sum(counts.values()) == every["total"] < len(collection.collection.corpus)
 
 
 @pytest.fixture(scope="module")

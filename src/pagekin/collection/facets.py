@@ -18,7 +18,7 @@ _DAY = 86_400
 
 @dataclass(frozen=True)
 class Facets:
-    """(value, pages) of all matching pages, the most frequent first, whatever the filters."""
+    """(value, documents) of all matching documents, the most frequent first, whatever the filters."""
 
     sites: list[tuple[str, int]]
     languages: list[tuple[str, int]]
@@ -28,21 +28,25 @@ class Facets:
 
 
 def count_facets(collection: "Collection", query: str) -> Facets:
-    """Count the sites, languages and years of the pages of all documents that match a query."""
+    """Count the sites, languages and years of all documents that match a query: each once for every value of its pages.
+
+    A filter shows as many, except where only pages of several values match a query together.
+    """
     asked = effective_query(collection, query)[0]
     sites, languages, years = Counter[str](), Counter[str](), Counter[str]()
     days: set[int] = set()
     for part in collection.whole.parts:
         corpus = part.corpus
-        matches = part.text.matching_pages(asked, part.documents)
-        dates = np.asarray(corpus.pages.date)[matches].astype(np.int64)
-        dates = dates[dates > 0]
+        pages = np.flatnonzero(part.text.matching_pages(asked, part.documents))
+        documents = np.asarray(part.documents)[pages].astype(np.int64)
+        dates = np.asarray(corpus.pages.date)[pages].astype(np.int64)
+        dated, dates = documents[dates > 0], dates[dates > 0]
         of_years = dates.astype("datetime64[s]").astype("datetime64[Y]").astype(np.int64) + 1970
         days |= set((dates // _DAY).tolist())
-        sites += _count_values(np.asarray(corpus.pages.host)[matches], corpus.hosts.text)
+        sites += _count_values(np.asarray(corpus.pages.host)[pages], documents, corpus.hosts.text)
         codes = corpus.facts["language_codes"]
-        languages += _count_values(np.asarray(corpus.pages.language)[matches], codes.__getitem__)
-        years += _count_values(of_years, lambda year: f"{year:0>4}")
+        languages += _count_values(np.asarray(corpus.pages.language)[pages], documents, codes.__getitem__)
+        years += _count_values(of_years, dated, lambda year: f"{year:0>4}")
     return Facets(_rank(sites), _rank(languages), _rank(years), len(days))
 
 
@@ -51,8 +55,11 @@ def _rank(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda one: (-one[1], one[0]))
 
 
-def _count_values(values: npt.NDArray[Any], name: Callable[[int], str]) -> Counter[str]:
-    """Count values by their names, without those that have none."""
-    different, counts = np.unique(values, return_counts=True)
+def _count_values(
+    values: npt.NDArray[Any], documents: npt.NDArray[np.int64], name: Callable[[int], str]
+) -> Counter[str]:
+    """Count the documents with each value by the value's name, without values that have none."""
+    pairs = np.unique(np.stack([values.astype(np.int64), documents]), axis=1)
+    different, counts = np.unique(pairs[0], return_counts=True)
     named = ((name(value), count) for value, count in zip(different.tolist(), counts.tolist(), strict=True))
     return Counter({one: count for one, count in named if one})
