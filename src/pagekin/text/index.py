@@ -23,6 +23,7 @@ from pagekin.text.groups import NO_GROUPS, Groups
 from pagekin.text.query import Query
 from pagekin.text.scoring import (
     ATTRIBUTE_BITS,
+    NO_BOUNDS,
     Bounds,
     Places,
     Postings,
@@ -139,11 +140,11 @@ class TextIndex:
         return kin["posting.opening_offsets"], kin["posting.opening_page"]
 
     @cached_property
-    def bounds(self) -> Bounds | None:
-        """Return upper bounds of what frequent forms add to scores; None for an index of an earlier version."""
+    def bounds(self) -> Bounds:
+        """Return upper bounds of what frequent forms add to scores; an index of an earlier version has none."""
         kin = self.corpus.kin
         if "posting.bound_form" not in kin:
-            return None
+            return NO_BOUNDS
         return Bounds(*(kin[f"posting.bound_{name}"] for name in Bounds._fields))
 
     @cached_property
@@ -154,6 +155,13 @@ class TextIndex:
         from pagekin.text._kernels import search
 
         return search
+
+    @cached_property
+    def ranking(self) -> Any:
+        """Return the module of the compiled functions that rank pages."""
+        from pagekin.text._kernels import rank
+
+        return rank
 
     def look_up(self, form: str) -> "Form":
         """Return the location of a form's entries; cached, since a server is asked for the same words again and again."""
@@ -173,7 +181,7 @@ class TextIndex:
         most = len(kin["posting.page"])  # which only damage exceeds
         begin, end = (min(int(self._offsets[at]), most) for at in (number, number + 1))
         first = int(kin["posting.where_offsets"][number]) if self.has_places else 0
-        if self.bounds:
+        if "posting.bound_form" in kin:
             row = rank(kin["posting.bound_form"], number)
             if row < len(kin["posting.bound_form"]) and kin["posting.bound_form"][row] == number:
                 return Form(number, begin, end, row, int(kin["posting.bound_pages"][row]), first)
@@ -187,12 +195,12 @@ class TextIndex:
         self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY
     ) -> tuple[Terms, Callable[[], Places]]:
         """Return the terms and the positions of their forms, in one array, since a network asks for hundreds per question."""
-        number, begin, end, _row, _pages, first = self._columns([self.look_up(form) for _attribute, form in pairs])
+        number, begin, end, row, _pages, first = self._columns([self.look_up(form) for _attribute, form in pairs])
         bits = [ATTRIBUTE_BITS[attribute] for attribute, _form in pairs]
         if any(bits):
-            terms = Terms(begin, end, np.array(bits, np.int64), np.where(bits, -1, number), rarity)
+            terms = Terms(begin, end, np.array(bits, np.int64), np.where(bits, -1, number), row, rarity)
         else:
-            terms = Terms(begin, end, _no_bits(len(bits)), number, rarity)
+            terms = Terms(begin, end, _no_bits(len(bits)), number, row, rarity)
         return terms, lambda: Places(begin, end, first, self._where)
 
     @staticmethod
@@ -295,14 +303,8 @@ class TextIndex:
         weights = weigh_query(query, stats) if stats else None
         asked = TextSearch(self, query, stats, keep, self.groups(documents), weights)
         total, pages, scores = self._unless_damaged(lambda: asked.best(offset + limit))
-        if above > 0.0 and len(pages):
-            enough = scores >= above
-            if np.count_nonzero(enough) < len(scores):
-                pages, scores = pages[enough], scores[enough]
-        if not len(pages):
-            return Hits(total, [], [])
-        order = _first_places(scores, offset + limit)[offset:]
-        return Hits(total, pages[order].tolist(), scores[order].tolist())
+        last = int(np.count_nonzero(scores >= above)) if above > 0.0 else len(scores)
+        return Hits(total, pages[offset:last].tolist(), scores[offset:last].tolist())
 
     def _unless_damaged(self, answer: Callable[[], T]) -> T:
         """Return the result of a function; turn errors that damaged arrays cause into a KinError."""
@@ -318,11 +320,3 @@ def _no_bits(terms: int) -> npt.NDArray[np.int64]:
     """Return the attributes of terms without an attribute, computed once, since most are."""
     return np.zeros(terms, np.int64)
 
-
-def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
-    """Return the positions of the `count` highest scores, the highest first; ties in order."""
-    if not 0 < 4 * count < len(scores):
-        return (-scores).argsort(kind="stable")[:count]
-    least = np.partition(scores, len(scores) - count)[len(scores) - count]
-    among = np.flatnonzero(scores >= least)
-    return among[np.argsort(-scores[among], kind="stable")][:count]
