@@ -24,6 +24,7 @@ from pagekin.text.query import Query
 from pagekin.text.scoring import (
     ATTRIBUTE_BITS,
     NO_BOUNDS,
+    PRESENT,
     Bounds,
     Places,
     Postings,
@@ -32,7 +33,7 @@ from pagekin.text.scoring import (
     corpus_lengths,
 )
 from pagekin.text.searching import TextSearch
-from pagekin.text.statistics import Stats, weigh_query
+from pagekin.text.statistics import Stats, mean_length, rarity_among, weigh_query
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -101,6 +102,7 @@ class TextIndex:
         """In UTF-8, by number."""
         self._offsets = corpus.kin["posting.offsets"]
         self._known: dict[str, Form] = {}
+        self._rarities: dict[tuple[str | None, str], float] = {}
         self._runs: dict[int, Runs] = {}
         self._grouped: tuple[Array | None, Groups] = None, NO_GROUPS
         """The last documents and their groups, cached: a collection always passes the same ones."""
@@ -187,6 +189,37 @@ class TextIndex:
                 return Form(number, begin, end, row, int(kin["posting.bound_pages"][row]), first)
         return Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)), first)
 
+    def frequency(self, attribute: str | None, form: str) -> int:
+        """Return how many pages that are not hidden have a form, under an attribute or any."""
+        known, hidden = self.look_up(form), self.corpus.hidden
+        if hidden is None and attribute is None:
+            return known.pages
+        if hidden is None:
+            return int(self.engine.count_pages(self.postings, known.begin, known.end, ATTRIBUTE_BITS[attribute]))
+        flags = np.zeros(len(self), np.uint8)
+        self.engine.mark_pages(self.postings, known.begin, known.end, flags)
+        return int(np.count_nonzero((flags & (ATTRIBUTE_BITS[attribute] << 1 or PRESENT) != 0) & ~hidden))
+
+    def rarity(self, pair: tuple[str | None, str]) -> float:
+        """Return the inverse frequency of an (attribute, form) pair in this collection; cached as `look_up` is."""
+        known = self._rarities.get(pair)
+        if known is None:
+            if len(self._rarities) >= _KEPT:
+                self._rarities.clear()
+            known = self._rarities[pair] = rarity_among(self.corpus.alive, self.frequency(*pair))
+        return known
+
+    @cached_property
+    def words(self) -> int:
+        """Return the number of words on all pages that are not hidden."""
+        tokens, hidden = self.corpus.pages.tokens, self.corpus.hidden
+        return int(tokens[-1]) - (0 if hidden is None else int(np.diff(np.asarray(tokens, np.int64))[hidden].sum()))
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Return the mean length of pages that are not hidden, in words."""
+        return mean_length(self.corpus.alive, self.words)
+
     def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY) -> Terms:
         """Return (attribute, form) pairs in the form that kernels take."""
         return self.terms_and_places(pairs, rarity)[0]
@@ -212,11 +245,7 @@ class TextIndex:
     def parts(self, form: str) -> plain.FormParts:
         """Return what a form adds to the scores of pages, in units of its inverse frequency, for searches outside this class."""
         known = self.look_up(form)
-        return plain.parts_of_form(self.postings, known.begin, known.end, 0, known.number, self._mean_length)
-
-    @cached_property
-    def _mean_length(self) -> float:
-        return float(self.postings.words.sum()) / max(len(self), 1) or 1.0
+        return plain.parts_of_form(self.postings, known.begin, known.end, 0, known.number, self.mean_length)
 
     @cached_property
     def has_places(self) -> bool:

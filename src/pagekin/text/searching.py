@@ -49,7 +49,7 @@ class TextSearch:
         hidden = index.corpus.hidden
         if hidden is not None:
             keep = ~hidden if keep is None else keep & ~hidden
-        self._keep, self._hidden = keep, hidden
+        self._keep = keep
 
     # -- which pages match ------------------------------------------------------------------------------------------
 
@@ -139,28 +139,20 @@ class TextSearch:
         """Return the statistics for scores: the given ones, or the collection's own."""
         if self._stats:
             return self._stats
-        df = {form_key(*pair): self._pages_with(*pair) for pair in asked_forms(self._query)}
-        tokens = self._index.corpus.pages.tokens
-        words = int(tokens[-1])
-        if self._hidden is not None:
-            words -= int(np.diff(np.asarray(tokens, np.int64))[self._hidden].sum())
-        return Stats(analyser=ANALYSER, pages=self._index.corpus.alive, words=words, df=df)
+        index = self._index
+        df = {form_key(*pair): index.frequency(*pair) for pair in asked_forms(self._query)}
+        return Stats(analyser=ANALYSER, pages=index.corpus.alive, words=index.words, df=df)
 
-    def _pages_with(self, attribute: str | None, form: str) -> int:
-        """Return how many pages have a form, under an attribute or any."""
-        index, known = self._index, self._index.look_up(form)
-        if self._hidden is not None:
-            return int(np.count_nonzero(_under(self._marks(form), attribute) & ~self._hidden))
-        if attribute is None:
-            return known.pages
-        return int(index.engine.count_pages(index.postings, known.begin, known.end, ATTRIBUTE_BITS[attribute]))
-
-    # A cached property takes a lock when it is made, and these two are made for every leaf of a network.
+    # A cached property takes a lock when it is made, and these are made for every leaf of a network.
     @property
     def _weights(self) -> QueryWeights:
         if self._weighed is None:
             self._weighed = weigh_query(self._query, self.stats)
         return self._weighed
+
+    @property
+    def _mean(self) -> float:
+        return self._index.mean_length if self._weighed is None and self._stats is None else self._weights.mean
 
     @property
     def _terms(self) -> Terms:
@@ -169,7 +161,11 @@ class TextSearch:
     @property
     def _terms_and_places(self) -> tuple[Terms, Callable[[], Places]]:
         if self._looked_up is None:
-            self._looked_up = self._index.terms_and_places(asked_forms(self._query), self._weights.rarity)
+            index, pairs = self._index, asked_forms(self._query)
+            # The collection's own weights are known by form; gathering them as statistics would take longer than most answers.
+            own = self._weighed is None and self._stats is None
+            rarity = np.array([index.rarity(pair) for pair in pairs]) if own else self._weights.rarity
+            self._looked_up = index.terms_and_places(pairs, rarity)
         return self._looked_up
 
     def best(self, most: int) -> tuple[int, Array, Array]:
@@ -182,13 +178,13 @@ class TextSearch:
             total, (pages, scores) = self._groups.count(mask), self._score(mask.nonzero()[0])
         elif _is_words(query):
             keep = _ALL_PAGES if self._keep is None else self._keep
-            asked = Asked(not isinstance(query, Or), self._weights.mean, most, keep)
+            asked = Asked(not isinstance(query, Or), self._mean, most, keep)
             ranked: tuple[int, Array, Array] = index.ranking.rank_words(
                 index.postings, self._terms, index.bounds, self._groups, asked
             )
             return ranked
         else:
-            asked = Asked(False, self._weights.mean, most, _ALL_PAGES)
+            asked = Asked(False, self._mean, most, _ALL_PAGES)
             ranked = index.ranking.rank_marked(
                 index.postings, self._terms, index.bounds, self._groups, asked, self.matches()
             )
@@ -205,7 +201,7 @@ class TextSearch:
             return self._rank_some()
         mask = self.matches()
         pages = mask.nonzero()[0]
-        scores = self._index.engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
+        scores = self._index.engine.score_pages(pages, self._index.postings, self._terms, self._mean)
         scores = scores + ROW * self._in_a_row(query, mask)[pages]
         first = (self._matches(And(query.parts), mask) | self._is_called())[pages]
         scores = np.where(first, 1.0 + scores, scores / (1.0 + scores))
@@ -247,7 +243,7 @@ class TextSearch:
     def _score(self, pages: Array) -> tuple[Array, Array]:
         """Return (pages, scores) with only the best page of each group, given pages in ascending order."""
         engine = self._index.engine
-        scores = engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
+        scores = engine.score_pages(pages, self._index.postings, self._terms, self._mean)
         best: tuple[Array, Array] = engine.best_of_groups(pages, scores, self._groups)
         return best
 
