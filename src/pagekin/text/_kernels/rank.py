@@ -10,7 +10,7 @@ from pagekin.text._kernels.search import best_of_groups, bound_ranges, pages_wit
 from pagekin.text.scoring import PAGES_OF_RANGE
 
 _WORTH_BOUNDING = 500
-"""Number of matches from which bounds save more than they cost."""
+"""Matches below which all are scored, unless many are asked for."""
 _WORTH_SEEKING = 16
 """How many times as many entries the other terms have as the rarest, so that seeking beats reading all."""
 _MOST_LEVELS = 255
@@ -25,21 +25,19 @@ def rank_words(postings, terms, bounds, groups, asked):
     Of equal scores the least page comes first. Cost: one pass over the terms' entries, or a short search in the others for each
     entry of a rare term; then that of `rank_marked`.
     """
-    few = max(_WORTH_BOUNDING, 8 * asked.most)
     if asked.every and len(asked.keep) == 0 and _is_sparse(postings, terms):
         pages, documents = pages_with_all(postings, terms, groups)
-        if len(pages) < few:
+        if len(pages) < _few(asked):
             if documents < len(pages):
                 sort_numbers(pages)
-            return documents, *_rank_pages(postings, terms, groups, asked, pages)
-        levels, level = np.zeros(len(postings.words), np.uint8), 1
+            pages, scores = _rank_pages(postings, terms, groups, asked, pages)
+            return documents, pages, scores
+        levels = np.zeros(len(postings.words), np.uint8)
         for page in pages:
             levels[page] = 1
-    else:
-        level = len(terms.begin) if asked.every else 1
-        levels = _levels(postings, terms, groups, asked.every)
-        documents = _count_documents(levels, level, groups, asked.keep)
-    return documents, *_rank_level(postings, terms, bounds, groups, asked, levels, level, documents)
+        return _rank_level(postings, terms, bounds, groups, asked, levels, 1)
+    levels = _levels(postings, terms, groups, asked.every)
+    return _rank_level(postings, terms, bounds, groups, asked, levels, len(terms.begin) if asked.every else 1)
 
 
 @kernel
@@ -48,9 +46,7 @@ def rank_marked(postings, terms, bounds, groups, asked, mask):
 
     Cost: the ranges of pages for each term, and the pages of those ranges whose bounds exceed the last of the best scores.
     """
-    levels = mask.view(np.uint8)
-    documents = _count_documents(levels, 1, groups, asked.keep)
-    return documents, *_rank_level(postings, terms, bounds, groups, asked, levels, 1, documents)
+    return _rank_level(postings, terms, bounds, groups, asked, mask.view(np.uint8), 1)
 
 
 @kernel
@@ -93,43 +89,60 @@ def _levels(postings, terms, groups, every):
 
 
 @kernel
-def _count_documents(levels, level, groups, keep):
-    """Return how many documents have a page of a level; set the levels of pages that may not match to 0."""
+def _count_level(levels, level, groups, keep):
+    """Return how many pages are of a level, and how many documents they are; first set those that may not match to level 0."""
     for page in range(len(keep)):
         if not keep[page]:
             levels[page] = 0
-    count = 0
+    pages = 0
     for page in range(len(levels)):
-        count += levels[page] == level
+        pages += levels[page] == level
+    documents = pages
     if groups.documents:
         matched = np.zeros(groups.documents, np.bool_)
         for page in groups.members:
             if levels[page] == level:
-                count -= matched[groups.of_page[page]]
+                documents -= matched[groups.of_page[page]]
                 matched[groups.of_page[page]] = True
-    return count
+    return pages, documents
 
 
 @kernel
-def _rank_level(postings, terms, bounds, groups, asked, levels, level, documents):
-    """Return the best pages of a level and their scores, given the number of their documents."""
-    everything = len(levels)
-    if documents < max(_WORTH_BOUNDING, 8 * asked.most) or asked.most == 0:
-        pages = np.empty(everything if asked.most and documents else 0, np.int64)
-        n = 0
-        if len(pages):
-            n = _pick_pages(levels, level, 0, everything, pages, 0)
-        return _rank_pages(postings, terms, groups, asked, pages[:n])
-    return _rank_by_bounds(postings, terms, bounds, groups, asked, levels, level, documents)
+def _rank_level(postings, terms, bounds, groups, asked, levels, level):
+    """Return (the number of documents of a level, their best pages, the scores)."""
+    count, documents = _count_level(levels, level, groups, asked.keep)
+    if asked.most == 0:
+        return documents, np.zeros(0, np.int64), np.zeros(0)
+    if documents >= _few(asked):
+        pages, scores = _rank_by_bounds(postings, terms, bounds, groups, asked, levels, level, documents)
+        return documents, pages, scores
+    picked, n = np.empty(count, np.int64), 0
+    for begin in range(0, len(levels), PAGES_OF_RANGE):
+        if n < count:
+            n = _pick_pages(levels, level, begin, picked, n)
+    pages, scores = _rank_pages(postings, terms, groups, asked, picked)
+    return documents, pages, scores
 
 
 @kernel
-def _pick_pages(levels, level, begin, end, pages, n):
-    """Write the pages from `begin` to `end` that are of a level to `pages` from place `n` on; return where they end."""
+def _few(asked):
+    """Return the number of matches from which bounds save more than they cost."""
+    return max(_WORTH_BOUNDING, 8 * asked.most)
+
+
+@kernel
+def _pick_pages(levels, level, begin, pages, n):
+    """Write the pages of the range from `begin` on that are of a level to `pages` from place `n` on; return where they end."""
+    end = min(begin + PAGES_OF_RANGE, len(levels))
+    # Most ranges of a rare match have none: compiled code compares many pages at once.
+    some = False
     for page in range(begin, end):
-        if levels[page] == level:
-            pages[n] = page
-            n += 1
+        some |= levels[page] == level
+    if some:
+        for page in range(begin, end):
+            if levels[page] == level:
+                pages[n] = page
+                n += 1
     return n
 
 
@@ -168,8 +181,7 @@ def _rank_by_bounds(postings, terms, bounds, groups, asked, levels, level, docum
         more = np.empty(n * PAGES_OF_RANGE, np.int64)
         count = 0
         for r in taken[:n]:
-            begin = r * PAGES_OF_RANGE
-            count = _pick_pages(levels, level, begin, min(begin + PAGES_OF_RANGE, len(levels)), more, count)
+            count = _pick_pages(levels, level, r * PAGES_OF_RANGE, more, count)
         gained = score_pages(more[:count], postings, terms, asked.mean)
         pages, scores = np.concatenate((pages, more[:count])), np.concatenate((scores, gained))
         pages, scores = _keep_best(pages, scores, groups, asked.most)
