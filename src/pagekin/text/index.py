@@ -348,4 +348,3 @@ class TextIndex:
 def _no_bits(terms: int) -> npt.NDArray[np.int64]:
     """Return the attributes of terms without an attribute, computed once, since most are."""
     return np.zeros(terms, np.int64)
-

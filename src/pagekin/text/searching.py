@@ -171,26 +171,28 @@ class TextSearch:
     def best(self, most: int) -> tuple[int, Array, Array]:
         """Return (how many match, at most `most` pages, their scores), the best first; ties in the order of pages."""
         index, query = self._index, self._query
+        if index.compiled and not isinstance(query, Some):
+            return self._rank(query, most)
         if isinstance(query, Some):
             total, pages, scores = self._best_of_some(query)
-        elif not index.compiled:
+        else:
             mask = self.matches()
             total, (pages, scores) = self._groups.count(mask), self._score(mask.nonzero()[0])
-        elif _is_words(query):
-            keep = _ALL_PAGES if self._keep is None else self._keep
-            asked = Asked(not isinstance(query, Or), self._mean, most, keep)
-            ranked: tuple[int, Array, Array] = index.ranking.rank_words(
-                index.postings, self._terms, index.bounds, self._groups, asked
-            )
-            return ranked
-        else:
-            asked = Asked(False, self._mean, most, _ALL_PAGES)
-            ranked = index.ranking.rank_marked(
-                index.postings, self._terms, index.bounds, self._groups, asked, self.matches()
-            )
-            return ranked
         order = _first_places(scores, most)
         return total, pages[order], scores[order]
+
+    def _rank(self, query: Query, most: int) -> tuple[int, Array, Array]:
+        """Do the same in compiled code, which scores only pages that may be among the best."""
+        index = self._index
+        if _is_words(query):
+            keep = _ALL_PAGES if self._keep is None else self._keep
+            asked = Asked(not isinstance(query, Or), self._mean, most, keep)
+            ranked = index.ranking.rank_words(index.postings, self._terms, index.bounds, self._groups, asked)
+        else:
+            mask, asked = self.matches(), Asked(False, self._mean, most, _ALL_PAGES)
+            ranked = index.ranking.rank_marked(index.postings, self._terms, index.bounds, self._groups, asked, mask)
+        total, pages, scores = ranked
+        return total, pages, scores
 
     def _best_of_some(self, query: Some) -> tuple[int, Array, Array]:
         """Return (how many match, pages, their scores).

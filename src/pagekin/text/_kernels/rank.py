@@ -21,9 +21,9 @@ _MOST_LEVELS = 255
 def rank_words(postings, terms, bounds, groups, asked):
     """Return (the number of documents that match, the best pages, their scores), the best first.
 
-    `postings` are `Postings`, `terms` `Terms`, `bounds` `Bounds`, `groups` `Groups`, and `asked` is `Asked`: for all terms or any.
-    Of equal scores the least page comes first. Cost: one pass over the terms' entries, or a short search in the others for each
-    entry of a rare term; then that of `rank_marked`.
+    `postings` are `Postings`, `terms` `Terms`, `bounds` `Bounds`, `groups` `Groups`, and `asked` is `Asked`. Of equal scores the
+    least page comes first. Cost: one pass over the terms' entries, or for each entry of a rare term a short search in the others;
+    then that of `rank_marked`.
     """
     if asked.every and len(asked.keep) == 0 and _is_sparse(postings, terms):
         pages, documents = pages_with_all(postings, terms, groups)
