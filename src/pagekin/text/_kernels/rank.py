@@ -224,7 +224,7 @@ def best_first(pages, scores, most):
     """
     kept = np.empty(min(most, len(pages)), np.int64)
     n = 0
-    for i in range(len(pages)):
+    for i in range(len(pages) if most else 0):
         if n < len(kept):
             _rise(pages, scores, kept, n, i)
             n += 1
