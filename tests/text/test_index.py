@@ -379,17 +379,48 @@ def test_the_best_of_many_matches_are_those_of_scoring_all(crowded: TextIndex, s
 def test_of_many_matches_only_those_are_scored_that_may_be_among_the_best(
     crowded: TextIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from pagekin.text._kernels import search
+    from pagekin.text._kernels import rank
 
     scored = 0
-    score = search.score_pages
+    score = rank.score_pages
 
     def count(pages: np.ndarray, *rest: object) -> object:
         nonlocal scored
         scored += len(pages)
         return score(pages, *rest)
 
-    monkeypatch.setattr(search, "score_pages", count)
+    # Compiled callers keep the compiled function, so those on the way to it run as plain Python.
+    for name in ("rank_words", "_rank_level", "_rank_by_bounds"):
+        monkeypatch.setattr(rank, name, getattr(rank, name).py_func)
+    monkeypatch.setattr(rank, "score_pages", count)
     hits = crowded.search(parse_query("w1"), 1)
     assert hits.total > 600
     assert 0 < scored < hits.total
+
+
+@given(st.lists(st.integers(0, 4), max_size=40), st.integers(0, 45), st.randoms(use_true_random=False))
+def test_the_best_come_first_and_the_first_pages_of_equal_ones(
+    scores: list[int], most: int, chance: random.Random
+) -> None:
+    from pagekin.text._kernels.rank import best_first
+
+    pages = chance.sample(range(100), len(scores))
+    best = best_first(np.array(pages, np.int64), np.array(scores, np.float64), most)
+    expected = sorted(zip(scores, pages, strict=True), key=lambda hit: (-hit[0], hit[1]))[:most]
+    assert list(zip(best[1].tolist(), best[0].tolist(), strict=True)) == expected
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_pages_with_all_words_are_the_same_by_seeking_and_by_reading_all_entries(
+    crowded: TextIndex, monkeypatch: pytest.MonkeyPatch, sparse: bool
+) -> None:
+    from pagekin.text._kernels import rank
+
+    monkeypatch.setattr(rank, "rank_words", rank.rank_words.py_func)
+    monkeypatch.setattr(rank, "_is_sparse", lambda _postings, _terms: sparse)
+    oracle = Oracle(crowded.corpus)
+    for text in ("w0", "w0 w1", "header:w3 w1", "w0 w1 w2 w3", "w0 OR w11", "title:w3 OR header:w4"):
+        query = parse_query(text)
+        hits, expected = crowded.search(query, 10), oracle.search(query)
+        assert hits.total == len(expected), text
+        assert list(zip(hits.pages, hits.scores, strict=True)) == expected[:10], text

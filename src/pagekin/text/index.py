@@ -23,6 +23,8 @@ from pagekin.text.groups import NO_GROUPS, Groups
 from pagekin.text.query import Query
 from pagekin.text.scoring import (
     ATTRIBUTE_BITS,
+    NO_BOUNDS,
+    PRESENT,
     Bounds,
     Places,
     Postings,
@@ -31,7 +33,7 @@ from pagekin.text.scoring import (
     corpus_lengths,
 )
 from pagekin.text.searching import TextSearch
-from pagekin.text.statistics import Stats, weigh_query
+from pagekin.text.statistics import Stats, mean_length, rarity_among, weigh_query
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
@@ -100,6 +102,7 @@ class TextIndex:
         """In UTF-8, by number."""
         self._offsets = corpus.kin["posting.offsets"]
         self._known: dict[str, Form] = {}
+        self._rarities: dict[tuple[str | None, str], float] = {}
         self._runs: dict[int, Runs] = {}
         self._grouped: tuple[Array | None, Groups] = None, NO_GROUPS
         """The last documents and their groups, cached: a collection always passes the same ones."""
@@ -139,11 +142,11 @@ class TextIndex:
         return kin["posting.opening_offsets"], kin["posting.opening_page"]
 
     @cached_property
-    def bounds(self) -> Bounds | None:
-        """Return upper bounds of what frequent forms add to scores; None for an index of an earlier version."""
+    def bounds(self) -> Bounds:
+        """Return upper bounds of what frequent forms add to scores; an index of an earlier version has none."""
         kin = self.corpus.kin
         if "posting.bound_form" not in kin:
-            return None
+            return NO_BOUNDS
         return Bounds(*(kin[f"posting.bound_{name}"] for name in Bounds._fields))
 
     @cached_property
@@ -154,6 +157,13 @@ class TextIndex:
         from pagekin.text._kernels import search
 
         return search
+
+    @cached_property
+    def ranking(self) -> Any:
+        """Return the module of the compiled functions that rank pages."""
+        from pagekin.text._kernels import rank
+
+        return rank
 
     def look_up(self, form: str) -> "Form":
         """Return the location of a form's entries; cached, since a server is asked for the same words again and again."""
@@ -173,11 +183,42 @@ class TextIndex:
         most = len(kin["posting.page"])  # which only damage exceeds
         begin, end = (min(int(self._offsets[at]), most) for at in (number, number + 1))
         first = int(kin["posting.where_offsets"][number]) if self.has_places else 0
-        if self.bounds:
+        if "posting.bound_form" in kin:
             row = rank(kin["posting.bound_form"], number)
             if row < len(kin["posting.bound_form"]) and kin["posting.bound_form"][row] == number:
                 return Form(number, begin, end, row, int(kin["posting.bound_pages"][row]), first)
         return Form(number, begin, end, -1, int(self.engine.count_pages(self.postings, begin, end, 0)), first)
+
+    def frequency(self, attribute: str | None, form: str) -> int:
+        """Return how many pages that are not hidden have a form, under an attribute or any."""
+        known, hidden = self.look_up(form), self.corpus.hidden
+        if hidden is None and attribute is None:
+            return known.pages
+        if hidden is None:
+            return int(self.engine.count_pages(self.postings, known.begin, known.end, ATTRIBUTE_BITS[attribute]))
+        flags = np.zeros(len(self), np.uint8)
+        self.engine.mark_pages(self.postings, known.begin, known.end, flags)
+        return int(np.count_nonzero((flags & (ATTRIBUTE_BITS[attribute] << 1 or PRESENT) != 0) & ~hidden))
+
+    def rarity(self, pair: tuple[str | None, str]) -> float:
+        """Return the inverse frequency of an (attribute, form) pair in this collection; cached as `look_up` is."""
+        known = self._rarities.get(pair)
+        if known is None:
+            if len(self._rarities) >= _KEPT:
+                self._rarities.clear()
+            known = self._rarities[pair] = rarity_among(self.corpus.alive, self.frequency(*pair))
+        return known
+
+    @cached_property
+    def words(self) -> int:
+        """Return the number of words on all pages that are not hidden."""
+        tokens, hidden = self.corpus.pages.tokens, self.corpus.hidden
+        return int(tokens[-1]) - (0 if hidden is None else int(np.diff(np.asarray(tokens, np.int64))[hidden].sum()))
+
+    @cached_property
+    def mean_length(self) -> float:
+        """Return the mean length of pages that are not hidden, in words."""
+        return mean_length(self.corpus.alive, self.words)
 
     def terms(self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY) -> Terms:
         """Return (attribute, form) pairs in the form that kernels take."""
@@ -187,12 +228,12 @@ class TextIndex:
         self, pairs: Sequence[tuple[str | None, str]], rarity: Array = _NO_RARITY
     ) -> tuple[Terms, Callable[[], Places]]:
         """Return the terms and the positions of their forms, in one array, since a network asks for hundreds per question."""
-        number, begin, end, _row, _pages, first = self._columns([self.look_up(form) for _attribute, form in pairs])
+        number, begin, end, row, _pages, first = self._columns([self.look_up(form) for _attribute, form in pairs])
         bits = [ATTRIBUTE_BITS[attribute] for attribute, _form in pairs]
         if any(bits):
-            terms = Terms(begin, end, np.array(bits, np.int64), np.where(bits, -1, number), rarity)
+            terms = Terms(begin, end, np.array(bits, np.int64), np.where(bits, -1, number), row, rarity)
         else:
-            terms = Terms(begin, end, _no_bits(len(bits)), number, rarity)
+            terms = Terms(begin, end, _no_bits(len(bits)), number, row, rarity)
         return terms, lambda: Places(begin, end, first, self._where)
 
     @staticmethod
@@ -204,11 +245,7 @@ class TextIndex:
     def parts(self, form: str) -> plain.FormParts:
         """Return what a form adds to the scores of pages, in units of its inverse frequency, for searches outside this class."""
         known = self.look_up(form)
-        return plain.parts_of_form(self.postings, known.begin, known.end, 0, known.number, self._mean_length)
-
-    @cached_property
-    def _mean_length(self) -> float:
-        return float(self.postings.words.sum()) / max(len(self), 1) or 1.0
+        return plain.parts_of_form(self.postings, known.begin, known.end, 0, known.number, self.mean_length)
 
     @cached_property
     def has_places(self) -> bool:
@@ -295,14 +332,8 @@ class TextIndex:
         weights = weigh_query(query, stats) if stats else None
         asked = TextSearch(self, query, stats, keep, self.groups(documents), weights)
         total, pages, scores = self._unless_damaged(lambda: asked.best(offset + limit))
-        if above > 0.0 and len(pages):
-            enough = scores >= above
-            if np.count_nonzero(enough) < len(scores):
-                pages, scores = pages[enough], scores[enough]
-        if not len(pages):
-            return Hits(total, [], [])
-        order = _first_places(scores, offset + limit)[offset:]
-        return Hits(total, pages[order].tolist(), scores[order].tolist())
+        last = int(np.count_nonzero(scores >= above)) if above > 0.0 else len(scores)
+        return Hits(total, pages[offset:last].tolist(), scores[offset:last].tolist())
 
     def _unless_damaged(self, answer: Callable[[], T]) -> T:
         """Return the result of a function; turn errors that damaged arrays cause into a KinError."""
@@ -317,12 +348,3 @@ class TextIndex:
 def _no_bits(terms: int) -> npt.NDArray[np.int64]:
     """Return the attributes of terms without an attribute, computed once, since most are."""
     return np.zeros(terms, np.int64)
-
-
-def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
-    """Return the positions of the `count` highest scores, the highest first; ties in order."""
-    if not 0 < 4 * count < len(scores):
-        return (-scores).argsort(kind="stable")[:count]
-    least = np.partition(scores, len(scores) - count)[len(scores) - count]
-    among = np.flatnonzero(scores >= least)
-    return among[np.argsort(-scores[among], kind="stable")][:count]

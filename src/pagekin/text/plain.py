@@ -93,7 +93,7 @@ def score_pages(pages: Array, postings: Postings, terms: Terms, mean: float) -> 
     scores, by_title, named = np.zeros((3, len(postings.words)))
     opened, called = np.zeros((2, len(postings.words)), np.int64)
     all_named = 0.0
-    for begin, end, bit, form, rarity in zip(*(column.tolist() for column in terms), strict=True):
+    for begin, end, bit, form, _row, rarity in zip(*(column.tolist() for column in terms), strict=True):
         parts = parts_of_form(postings, begin, end, bit, form, mean)
         scores[parts.pages] += rarity * parts.body
         by_title[parts.named] += rarity * parts.called

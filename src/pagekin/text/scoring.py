@@ -82,6 +82,8 @@ class Terms(NamedTuple):
     """The attribute under which it is looked for, 0 for any."""
     form: npt.NDArray[np.int64]
     """The number of its form, by which links call pages; -1 if there is none, or it is looked for under an attribute."""
+    row: npt.NDArray[np.int64]
+    """Its row of `Bounds`, or -1."""
     rarity: npt.NDArray[np.float64]
     """Its inverse frequency."""
 
@@ -95,6 +97,30 @@ class Bounds(NamedTuple):
     """The least length of a page per weight of the form, rounded down; 65,535 for that and more."""
     title: npt.NDArray[np.uint8]
     """The largest share of TITLE that a title adds, in 255ths, rounded up."""
+
+
+def _no_bounds() -> Bounds:
+    """Return bounds of no form, read-only as the columns of files are: kernels are compiled for one kind."""
+    columns = np.zeros(0, np.uint8), np.zeros(0, np.uint16), np.zeros(0, np.uint8)
+    for column in columns:
+        column.setflags(write=False)
+    return Bounds(*columns)
+
+
+NO_BOUNDS = _no_bounds()
+
+
+class Asked(NamedTuple):
+    """What is wanted of the pages that hold terms."""
+
+    every: bool
+    """Whether a page, or a document, has to hold all terms, or any."""
+    mean: float
+    """The mean length of pages in words."""
+    most: int
+    """How many pages are returned at most."""
+    keep: npt.NDArray[np.bool_]
+    """(pages) which pages may match; empty if all may."""
 
 
 class Places(NamedTuple):

@@ -14,7 +14,7 @@ from pagekin.text import plain
 from pagekin.text.analysis import ANALYSER, form_of
 from pagekin.text.groups import NO_GROUPS, Groups
 from pagekin.text.query import And, Not, Or, Phrase, Query, Some, Word
-from pagekin.text.scoring import ATTRIBUTE_BITS, PAGES_OF_RANGE, PRESENT, ROW, TEXT_BIT, TITLE_BIT, Places, Terms
+from pagekin.text.scoring import ATTRIBUTE_BITS, PRESENT, ROW, TEXT_BIT, TITLE_BIT, Asked, Places, Terms
 from pagekin.text.statistics import QueryWeights, Stats, asked_forms, form_key, inverse_frequency, weigh_query
 
 if TYPE_CHECKING:
@@ -23,9 +23,6 @@ if TYPE_CHECKING:
 Mask = npt.NDArray[np.bool_]
 _MOST_PLAIN = 5_000
 """Pages that are searched for a phrase without compiled code; for more, loading it pays."""
-_WORTH_BOUNDING = 500
-"""Number of matches from which bounds save more than they cost."""
-_NO_PAGES, _NO_SCORES = np.zeros(0, np.int64), np.zeros(0)
 _ALL_PAGES: Mask = np.zeros(0, np.bool_)
 """An empty mask: every page may match."""
 
@@ -52,7 +49,7 @@ class TextSearch:
         hidden = index.corpus.hidden
         if hidden is not None:
             keep = ~hidden if keep is None else keep & ~hidden
-        self._keep, self._hidden = keep, hidden
+        self._keep = keep
 
     # -- which pages match ------------------------------------------------------------------------------------------
 
@@ -142,28 +139,20 @@ class TextSearch:
         """Return the statistics for scores: the given ones, or the collection's own."""
         if self._stats:
             return self._stats
-        df = {form_key(*pair): self._pages_with(*pair) for pair in asked_forms(self._query)}
-        tokens = self._index.corpus.pages.tokens
-        words = int(tokens[-1])
-        if self._hidden is not None:
-            words -= int(np.diff(np.asarray(tokens, np.int64))[self._hidden].sum())
-        return Stats(analyser=ANALYSER, pages=self._index.corpus.alive, words=words, df=df)
+        index = self._index
+        df = {form_key(*pair): index.frequency(*pair) for pair in asked_forms(self._query)}
+        return Stats(analyser=ANALYSER, pages=index.corpus.alive, words=index.words, df=df)
 
-    def _pages_with(self, attribute: str | None, form: str) -> int:
-        """Return how many pages have a form, under an attribute or any."""
-        index, known = self._index, self._index.look_up(form)
-        if self._hidden is not None:
-            return int(np.count_nonzero(_under(self._marks(form), attribute) & ~self._hidden))
-        if attribute is None:
-            return known.pages
-        return int(index.engine.count_pages(index.postings, known.begin, known.end, ATTRIBUTE_BITS[attribute]))
-
-    # A cached property takes a lock when it is made, and these two are made for every leaf of a network.
+    # A cached property takes a lock when it is made, and these are made for every leaf of a network.
     @property
     def _weights(self) -> QueryWeights:
         if self._weighed is None:
             self._weighed = weigh_query(self._query, self.stats)
         return self._weighed
+
+    @property
+    def _mean(self) -> float:
+        return self._index.mean_length if self._weighed is None and self._stats is None else self._weights.mean
 
     @property
     def _terms(self) -> Terms:
@@ -172,32 +161,38 @@ class TextSearch:
     @property
     def _terms_and_places(self) -> tuple[Terms, Callable[[], Places]]:
         if self._looked_up is None:
-            self._looked_up = self._index.terms_and_places(asked_forms(self._query), self._weights.rarity)
+            index, pairs = self._index, asked_forms(self._query)
+            # The collection's own weights are known by form; gathering them as statistics would take longer than most answers.
+            own = self._weighed is None and self._stats is None
+            rarity = np.array([index.rarity(pair) for pair in pairs]) if own else self._weights.rarity
+            self._looked_up = index.terms_and_places(pairs, rarity)
         return self._looked_up
 
     def best(self, most: int) -> tuple[int, Array, Array]:
-        """Return (how many match, pages, their scores), in the order of pages, with the `most` best of all matches among them."""
-        index, few = self._index, max(_WORTH_BOUNDING, 8 * most)
-        if isinstance(self._query, Some):
-            return self._best_of_some(self._query)
-        if index.compiled and self._keep is None and _is_all_words(self._query):
-            if any(index.look_up(form).number < 0 for _attribute, form in asked_forms(self._query)):
-                return 0, _NO_PAGES, _NO_SCORES
-            total, pages, scores = index.engine.best_with_all(
-                index.postings, self._terms, self._groups, self._weights.mean, few
-            )
-            if len(pages) < few:
-                return total, pages, scores
-            mask = np.zeros(len(index), np.bool_)
-            mask[pages] = True
+        """Return (how many match, at most `most` pages, their scores), the best first; ties in the order of pages."""
+        index, query = self._index, self._query
+        if index.compiled and not isinstance(query, Some):
+            return self._rank(query, most)
+        if isinstance(query, Some):
+            total, pages, scores = self._best_of_some(query)
         else:
             mask = self.matches()
-            total = self._groups.count(mask)
-        if not total or not most:
-            return total, _NO_PAGES, _NO_SCORES
-        if not index.compiled or total < few or not index.bounds:
-            return total, *self._score(mask.nonzero()[0])
-        return total, *self._best_by_bounds(mask, total, most)
+            total, (pages, scores) = self._groups.count(mask), self._score(mask.nonzero()[0])
+        order = _first_places(scores, most)
+        return total, pages[order], scores[order]
+
+    def _rank(self, query: Query, most: int) -> tuple[int, Array, Array]:
+        """Do the same in compiled code, which scores only pages that may be among the best."""
+        index = self._index
+        if _is_words(query):
+            keep = _ALL_PAGES if self._keep is None else self._keep
+            asked = Asked(not isinstance(query, Or), self._mean, most, keep)
+            ranked = index.ranking.rank_words(index.postings, self._terms, index.bounds, self._groups, asked)
+        else:
+            mask, asked = self.matches(), Asked(False, self._mean, most, _ALL_PAGES)
+            ranked = index.ranking.rank_marked(index.postings, self._terms, index.bounds, self._groups, asked, mask)
+        total, pages, scores = ranked
+        return total, pages, scores
 
     def _best_of_some(self, query: Some) -> tuple[int, Array, Array]:
         """Return (how many match, pages, their scores).
@@ -208,7 +203,7 @@ class TextSearch:
             return self._rank_some()
         mask = self.matches()
         pages = mask.nonzero()[0]
-        scores = self._index.engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
+        scores = self._index.engine.score_pages(pages, self._index.postings, self._terms, self._mean)
         scores = scores + ROW * self._in_a_row(query, mask)[pages]
         first = (self._matches(And(query.parts), mask) | self._is_called())[pages]
         scores = np.where(first, 1.0 + scores, scores / (1.0 + scores))
@@ -247,36 +242,12 @@ class TextSearch:
             words[mask] += 1
         return np.asarray((words >= len(self._terms.rarity) - 1) & (named > self._weights.least_named))
 
-    def _best_by_bounds(self, mask: Mask, total: int, most: int) -> tuple[Array, Array]:
-        """Return (pages, scores) of those pages of `mask` that may be among the `most` best."""
-        bounds = self._bounds()
-        # First the ranges of the highest bounds that hold enough pages, then those that may still hold better ones.
-        wanted = min(len(bounds), 1 + (4 * most + _WORTH_BOUNDING // 2) * len(bounds) // total)
-        cut = np.partition(bounds, -wanted)[-wanted]
-        pages, scores = self._score(self._index.engine.pick_pages(mask, bounds, cut, np.inf))
-        least = -np.inf
-        if len(scores) >= most:
-            least = np.partition(scores, -most)[-most]
-        if least < cut:
-            more = self._index.engine.pick_pages(mask, bounds, least, cut)
-            pages, scores = self._score(np.sort(np.concatenate([pages, more])))
-        return pages, scores
-
     def _score(self, pages: Array) -> tuple[Array, Array]:
         """Return (pages, scores) with only the best page of each group, given pages in ascending order."""
         engine = self._index.engine
-        scores = engine.score_pages(pages, self._index.postings, self._terms, self._weights.mean)
+        scores = engine.score_pages(pages, self._index.postings, self._terms, self._mean)
         best: tuple[Array, Array] = engine.best_of_groups(pages, scores, self._groups)
         return best
-
-    def _bounds(self) -> npt.NDArray[np.float64]:
-        """Return an upper bound of the scores in each range of pages."""
-        index = self._index
-        rows = np.array([index.look_up(form).row for _attribute, form in asked_forms(self._query)], np.int64)
-        bounds: npt.NDArray[np.float64] = index.engine.bound_ranges(
-            index.postings, self._terms, self._weights.mean, index.bounds, rows, -(-len(index) // PAGES_OF_RANGE)
-        )
-        return bounds
 
 
 def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
@@ -286,9 +257,11 @@ def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
     return np.asarray(flags & np.uint8(ATTRIBUTE_BITS[attribute] << 1) != 0)
 
 
-def _is_all_words(query: Query) -> bool:
-    """Return whether a query is a word, or asks for all of some words: for all that `asked_forms` names, then."""
-    return isinstance(query, Word) or (isinstance(query, And) and all(isinstance(part, Word) for part in query.parts))
+def _is_words(query: Query) -> bool:
+    """Return whether a query is a word, or asks for all or any of some words: of those that `asked_forms` names, then."""
+    return isinstance(query, Word) or (
+        isinstance(query, And | Or) and all(isinstance(part, Word) for part in query.parts)
+    )
 
 
 @lru_cache(64)
@@ -301,3 +274,12 @@ def _has_phrase(query: Query) -> bool:
     if isinstance(query, And | Or | Some):
         return any(map(_has_phrase, query.parts))
     return _has_phrase(query.part) if isinstance(query, Not) else isinstance(query, Phrase)
+
+
+def _first_places(scores: Array, count: int) -> npt.NDArray[np.int64]:
+    """Return the positions of the `count` highest scores, the highest first; ties in order."""
+    if not 0 < 4 * count < len(scores):
+        return (-scores).argsort(kind="stable")[:count]
+    least = np.partition(scores, len(scores) - count)[len(scores) - count]
+    among = np.flatnonzero(scores >= least)
+    return among[np.argsort(-scores[among], kind="stable")][:count]

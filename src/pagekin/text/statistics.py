@@ -58,8 +58,18 @@ def _check_stats(query: Query, stats: Stats) -> None:
 
 def inverse_frequency(stats: Stats, key: str) -> float:
     """Return the inverse frequency of a form: higher for rarer forms."""
-    df = min(stats.df[key], stats.pages)
-    return math.log(1.0 + (stats.pages - df + 0.5) / (df + 0.5))
+    return rarity_among(stats.pages, stats.df[key])
+
+
+def rarity_among(pages: int, df: int) -> float:
+    """Return the inverse frequency of a form that `df` of so many pages have."""
+    df = min(df, pages)
+    return math.log(1.0 + (pages - df + 0.5) / (df + 0.5))
+
+
+def mean_length(pages: int, words: int) -> float:
+    """Return the mean length of pages in words, by which lengths are compared; never 0."""
+    return words / max(pages, 1) or 1.0
 
 
 def form_key(attribute: str | None, form: str) -> str:
@@ -139,4 +149,4 @@ def _weigh_query(query: Query, same: _Same) -> QueryWeights:
         places[:, 0].copy(), places[:, 1].copy(), np.array([sum(rarity[word] for word in pair) for pair in pairs])
     )
     least = MOSTLY * float(values.sum()) * (1.0 + 1e-9)
-    return QueryWeights(values, stats.words / max(stats.pages, 1) or 1.0, least, rows)
+    return QueryWeights(values, mean_length(stats.pages, stats.words), least, rows)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from pagekin.hypertext import decode_stream
-from pagekin.store import kernel, sort_numbers
+from pagekin.store import kernel
 from pagekin.text._kernels.postings import weigh_page
 from pagekin.text.scoring import (
     CALLED,
@@ -129,22 +129,6 @@ def _holds(postings, at, end, bit, page):
 
 
 @kernel
-def best_with_all(postings, terms, groups, mean, few):
-    """Return (the number of documents that hold all terms, their best pages, the scores).
-
-    If there are `few` pages or more, return all of them, in no order, and no scores. Cost: `pages_with_all` and `score_pages`.
-    """
-    pages, documents = pages_with_all(postings, terms, groups)
-    if len(pages) >= few:
-        return documents, pages, np.zeros(0)
-    if documents == len(pages):
-        return documents, pages, score_pages(pages, postings, terms, mean)
-    sort_numbers(pages)
-    pages, scores = best_of_groups(pages, score_pages(pages, postings, terms, mean), groups)
-    return documents, pages, scores
-
-
-@kernel
 def best_of_groups(pages, scores, groups):
     """Return (pages, scores) with only the best page of each document, the first of equal ones, in the order of `pages`."""
     if groups.documents == 0:
@@ -226,11 +210,11 @@ def score_pages(pages, postings, terms, mean):
 
 
 @kernel
-def bound_ranges(postings, terms, mean, bounds, rows, ranges):
+def bound_ranges(postings, terms, mean, bounds, ranges):
     """Return an upper bound of the scores in each range of pages.
 
-    `bounds` are `Bounds`, `rows[t]` is term t's row of them, or -1: then its entries are few and are looked at here. Cost: the
-    ranges for each term with a row, the entries of each other one, and the pages that links call by a term.
+    `bounds` are `Bounds`. The entries of a term without a row of them are few, and are looked at here. Cost: the ranges for each
+    term with a row, the entries of each other one, and the pages that links call by a term.
     """
     text, by_name = np.zeros(ranges), np.zeros(ranges)
     at_least, per_word = K1 * (1.0 - B), K1 * B / mean
@@ -238,8 +222,8 @@ def bound_ranges(postings, terms, mean, bounds, rows, ranges):
     for t in range(len(terms.begin)):
         rarity = terms.rarity[t]
         largest[:] = 0.0
-        if rows[t] >= 0:
-            first = rows[t] * ranges
+        if terms.row[t] >= 0:
+            first = terms.row[t] * ranges
             for r in range(ranges):
                 count = bounds.weight[first + r]
                 if count:
@@ -335,20 +319,6 @@ def _bound_openings(postings, terms, by_name):
         if opened:
             raised[r] = True
             by_name[r] += OPENING * gained
-
-
-@kernel
-def pick_pages(mask, bounds, least, below):
-    """Return the pages of `mask`, ascending, in ranges whose bound is at least `least` and less than `below`."""
-    picked = np.empty(len(mask), np.int64)
-    n = 0
-    for r in range(len(bounds)):
-        if least <= bounds[r] < below:
-            for page in range(r * PAGES_OF_RANGE, min((r + 1) * PAGES_OF_RANGE, len(mask))):
-                if mask[page]:
-                    picked[n] = page
-                    n += 1
-    return picked[:n].copy()
 
 
 @kernel
