@@ -34,7 +34,7 @@ UNCHECKED = ("strict", "50_mb")
 LONGEST = (
     "test_spark.py", "test_checked_kernels.py", "test_browser.py", "test_shard_stages.py", "test_update.py", "test_resume.py",
     "test_stages.py", "test_four_doors.py", "test_damaged.py", "test_memory.py", "test_sharded.py", "test_delta.py",
-    "test_build.py", "test_how_to.py", "test_generators.py",
+    "test_build.py", "test_how_to.py", "test_generators.py", "test_script.py", "test_site.py",
 )  # fmt: skip
 """Files of tests that take half a minute of a processor or more, the longest first."""
 
