@@ -27,10 +27,16 @@ REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
 CHECKED = ("hypertext/test_fuzz.py", "hypertext/test_string_kernels.py")
 """Tests that `test_checked_kernels` alone runs, in a process of their own, with every index of every kernel checked."""
 
+CHECKED_IN_PART = "hypertext/test_hostile.py"
+UNCHECKED = ("strict", "50_mb")
+"""`test_checked_kernels` runs the tests of this file, too, but for those with one of these in their names."""
+
 LONGEST = (
-    "test_spark.py", "test_checked_kernels.py", "test_update.py", "test_delta.py", "test_browser.py", "test_resume.py",
+    "test_spark.py", "test_checked_kernels.py", "test_browser.py", "test_shard_stages.py", "test_update.py", "test_resume.py",
+    "test_stages.py", "test_four_doors.py", "test_damaged.py", "test_memory.py", "test_sharded.py", "test_delta.py",
+    "test_build.py", "test_how_to.py", "test_generators.py", "test_script.py", "test_site.py",
 )  # fmt: skip
-"""Files of tests that take minutes, those that wait for others among them."""
+"""Files of tests that take half a minute of a processor or more, the longest first."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,7 +61,12 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files of tests first, so that no process is left alone with one of them at the end."""
+    """Leave out what is run with checked kernels, and put the longest files first, so that none is left alone at the end."""
+    if os.environ["PAGEKIN_ALL_TESTS"]:
+        partly = Path(__file__).parent / CHECKED_IN_PART
+        items[:] = [
+            item for item in items if item.path != partly or any(word in item.name.lower() for word in UNCHECKED)
+        ]
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
