@@ -77,26 +77,6 @@ run("neighbours", kins["demo"], "-o", work / "near.jsonl", "-q", "--workers", 1)
 run("cluster", kins["demo"], "--preset", "hypursuit1996", "--json")
 run("build", "demo", "-o", work / "shards.kin", "-q", "--workers", 1, "--shards", 3)
 
-from pagekin import bags, engines
-from pagekin.engines.shard_plan import read_here, run_stages, run_task
-from pagekin.engines.shard_stages import ShardWork
-from pagekin.hypertext import ReadPlan
-
-
-class OneAfterAnother:
-    # Runs the tasks of a build by shards as a cluster would.
-    def run(self, stage, numbers):
-        return {number: run_task(by_shards, stage, number).result for number in numbers}
-
-    def start(self, stage, numbers):
-        done = self.run(stage, numbers)
-        return lambda: done
-
-
-recipe = engines.BuildRecipe(bags.Strategy(), None, text=True)
-by_shards = ShardWork(recipe, 3, str(work / "cluster.kin"), str(work / "stages"))
-read_here(by_shards, ReadPlan(["demo"], work / "cluster.kin"), work)
-run_stages(by_shards, OneAfterAnother())
 run("evaluate", kins["demo"], "--directory", "url-path", "--json", "--no-cache", "--workers", 1)
 
 from pagekin import web

@@ -6,7 +6,7 @@ All of a question is one call, since a call with this many arrays costs as much 
 import numpy as np
 
 from pagekin.store import kernel, sort_numbers
-from pagekin.text._kernels.search import best_of_groups, bound_ranges, pages_with_all, score_pages
+from pagekin.text._kernels.search import best_of_groups, bound_ranges, is_before, pages_with_all, score_pages
 from pagekin.text.scoring import PAGES_OF_RANGE
 
 _WORTH_BOUNDING = 500
@@ -183,21 +183,20 @@ def _rank_by_bounds(postings, terms, bounds, groups, asked, levels, level, docum
         for r in taken[:n]:
             count = _pick_pages(levels, level, r * PAGES_OF_RANGE, more, count)
         gained = score_pages(more[:count], postings, terms, asked.mean)
-        pages, scores = np.concatenate((pages, more[:count])), np.concatenate((scores, gained))
-        pages, scores = _keep_best(pages, scores, groups, asked.most)
+        pages, scores = best_of_groups(_join(pages, more[:count]), _join(scores, gained), groups)
+        pages, scores = best_first(pages, scores, asked.most)
         if len(pages) == asked.most:
             least = scores[-1]
     return pages, scores
 
 
 @kernel
-def _keep_best(pages, scores, groups, most):
-    """Return the best pages of documents and their scores, the best first."""
-    if groups.documents:
-        # The first of equal ones is kept: the least page.
-        order = np.argsort(pages)
-        pages, scores = best_of_groups(pages[order], scores[order], groups)
-    return best_first(pages, scores, most)
+def _join(one, other):
+    """Return two arrays as one; np.concatenate and np.argsort take seconds to compile."""
+    joined = np.empty(len(one) + len(other), one.dtype)
+    joined[: len(one)] = one
+    joined[len(one) :] = other
+    return joined
 
 
 @kernel
@@ -228,7 +227,7 @@ def best_first(pages, scores, most):
         if n < len(kept):
             _rise(pages, scores, kept, n, i)
             n += 1
-        elif _is_before(pages, scores, i, kept[0]):
+        elif is_before(pages, scores, i, kept[0]):
             kept[0] = i
             _sink(pages, scores, kept, n)
     best_pages, best_scores = np.empty(n, np.int64), np.empty(n)
@@ -241,15 +240,9 @@ def best_first(pages, scores, most):
 
 
 @kernel
-def _is_before(pages, scores, i, j):
-    """Return whether hit i comes before hit j."""
-    return scores[i] > scores[j] or (scores[i] == scores[j] and pages[i] < pages[j])
-
-
-@kernel
 def _rise(pages, scores, kept, at, i):
     """Put hit i into the heap `kept`, the last hit first, at its end `at`."""
-    while at and _is_before(pages, scores, kept[(at - 1) // 2], i):
+    while at and is_before(pages, scores, kept[(at - 1) // 2], i):
         kept[at] = kept[(at - 1) // 2]
         at = (at - 1) // 2
     kept[at] = i
@@ -261,9 +254,9 @@ def _sink(pages, scores, kept, count):
     moved, at = kept[0], 0
     while 2 * at + 1 < count:
         child = 2 * at + 1
-        if child + 1 < count and _is_before(pages, scores, kept[child], kept[child + 1]):
+        if child + 1 < count and is_before(pages, scores, kept[child], kept[child + 1]):
             child += 1
-        if not _is_before(pages, scores, moved, kept[child]):
+        if not is_before(pages, scores, moved, kept[child]):
             break
         kept[at] = kept[child]
         at = child

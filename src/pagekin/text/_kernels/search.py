@@ -130,19 +130,27 @@ def _holds(postings, at, end, bit, page):
 
 @kernel
 def best_of_groups(pages, scores, groups):
-    """Return (pages, scores) with only the best page of each document, the first of equal ones, in the order of `pages`."""
+    """Return (pages, scores) with only the best page of each document, the least of equal ones, in the order of `pages`."""
     if groups.documents == 0:
         return pages, scores
     best = np.full(groups.documents, -1, np.int64)
     for i in range(len(pages)):
         group = groups.of_page[pages[i]]
-        if group >= 0 and (best[group] < 0 or scores[i] > scores[best[group]]):
+        if group >= 0 and (best[group] < 0 or is_before(pages, scores, i, best[group])):
             best[group] = i
-    kept = np.empty(len(pages), np.bool_)
+    kept_pages, kept_scores, n = np.empty_like(pages), np.empty_like(scores), 0
     for i in range(len(pages)):
         group = groups.of_page[pages[i]]
-        kept[i] = group < 0 or best[group] == i
-    return pages[kept], scores[kept]
+        if group < 0 or best[group] == i:
+            kept_pages[n], kept_scores[n] = pages[i], scores[i]
+            n += 1
+    return kept_pages[:n], kept_scores[:n]
+
+
+@kernel
+def is_before(pages, scores, i, j):
+    """Return whether hit i comes before hit j."""
+    return scores[i] > scores[j] or (scores[i] == scores[j] and pages[i] < pages[j])
 
 
 @kernel
