@@ -27,10 +27,6 @@ REQUIRED = os.environ.get("PAGEKIN_DATA_REQUIRED") == "1"
 CHECKED = ("hypertext/test_fuzz.py", "hypertext/test_string_kernels.py")
 """Tests that `test_checked_kernels` alone runs, in a process of their own, with every index of every kernel checked."""
 
-CHECKED_IN_PART = "hypertext/test_hostile.py"
-UNCHECKED = ("strict", "50_mb")
-"""`test_checked_kernels` runs the tests of this file, too, but for those with one of these in their names."""
-
 LONGEST = (
     "test_spark.py", "test_checked_kernels.py", "test_browser.py", "test_shard_stages.py", "test_update.py", "test_resume.py",
     "test_stages.py", "test_four_doors.py", "test_damaged.py", "test_memory.py", "test_sharded.py", "test_delta.py",
@@ -61,12 +57,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what is run with checked kernels, and put the longest files first, so that none is left alone at the end."""
-    if os.environ["PAGEKIN_ALL_TESTS"]:
-        partly = Path(__file__).parent / CHECKED_IN_PART
-        items[:] = [
-            item for item in items if item.path != partly or any(word in item.name.lower() for word in UNCHECKED)
-        ]
+    """Put the longest files of tests first, so that no process is left alone with one of them at the end."""
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 
