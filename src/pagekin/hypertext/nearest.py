@@ -15,6 +15,8 @@ _MANY = 10_000
 """How many addresses or titles are looked at for one that is meant."""
 _SHOWN = 5
 """Addresses that are named where a text may mean any of several."""
+_LEAST_LIKENESS = 0.5
+"""The share of letters in the same order that an address has in common with a suggested one, as difflib counts it."""
 _SHORTEST_PATH = 3
 """Letters of a path or a title that can mean an address."""
 
@@ -37,12 +39,22 @@ def _full_address(url: str) -> str:
 
 
 def _closest(url: str, candidates: Iterable[str], count: int = 3) -> list[str]:
-    """Return the candidates that are spelt most like an address, apart from scheme and `www.`, which nearly all share."""
-    folded: dict[str, list[str]] = {}
-    for candidate in sorted(set(candidates)):
-        folded.setdefault(_bare(candidate), []).append(candidate)
-    close = difflib.get_close_matches(_bare(_full_address(url)), folded, count, 0.5)
-    return [candidate for name in close for candidate in folded[name]][:count]
+    """Return the candidates that are spelt most like an address, apart from scheme and `www.`, which nearly all share.
+
+    A text without a scheme may be the end of an address, so it is compared with as many of the last parts, too.
+    """
+    wanted, parts = _bare(_full_address(url)), 0 if "://" in url else url.strip("/").count("/") + 1
+    likeness: dict[str, float] = {}
+    for candidate in set(candidates):
+        bare = _bare(candidate)
+        likeness[candidate] = difflib.SequenceMatcher(None, bare, wanted).ratio()
+        if parts:
+            end = "/".join(bare.rstrip("/").split("/")[1:][-parts:])
+            likeness[candidate] = max(
+                likeness[candidate], difflib.SequenceMatcher(None, end, url.lower().strip("/")).ratio()
+            )
+    close = [candidate for candidate, ratio in likeness.items() if ratio >= _LEAST_LIKENESS]
+    return sorted(close, key=lambda candidate: (-likeness[candidate], candidate))[:count]
 
 
 def _bare(url: str) -> str:
