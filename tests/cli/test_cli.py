@@ -106,6 +106,11 @@ def test_check_proves_a_collection_whole_or_not(collection: Path, tmp_path: Path
         (["read", "demo", "--out", "x.kin", "--limit", "pages=3"], 2, "page_bytes"),
         (["read", "demo", "--out", "x.kin", "--parser", "fancy"], 2, "strict"),
         (["read", "demo", "--out", "x.kin", "--base-url", "nonsense"], 2, "http(s) address"),
+        (
+            ["read", "no-such-folder", "--out", "x.kin", "--base-url", "http://a.example/"],
+            3,
+            "no-such-folder does not exist",
+        ),
         (["info", "nowhere.kin"], 3, "pagekin build"),
         (["page", "nowhere.kin", "http://a.example/"], 3, "does not exist"),
         (["check", "nowhere.kin"], 3, "pagekin build"),

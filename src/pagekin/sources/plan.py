@@ -60,6 +60,9 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
     bases = {Path(name): base for name, base in base_urls.items()}
     units: list[Unit] = []
     try:
+        for source in sources:
+            if source != DEMO and not is_remote(source) and not Path(source).exists():
+                raise SourceError(f"{source} does not exist.")
         folders = [Path(s) for s in sources if s != DEMO and Path(s).is_dir()]
         _check_bases(folders, bases, default_base)
         for source in sources:
@@ -72,10 +75,8 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
                 units += _plan_folder(path, bases.get(path) or default_base or "http://localhost/")
             elif path.is_file():
                 units += _plan_file(source)
-            elif path.exists():
-                raise SourceError(f"{source} is neither a file nor a folder.")
             else:
-                raise SourceError(f"{source} does not exist.")
+                raise SourceError(f"{source} is neither a file nor a folder.")
     except OSError as error:
         raise SourceError(f"{error.filename} cannot be read: {error.strerror}.") from error
     return units
