@@ -263,6 +263,8 @@ def test_results_come_in_order_and_few_parts_are_under_way() -> None:
         assert result == expected * 10
         assert max(started) < expected + 3
     assert sorted(started) == list(range(20))
+    assert list(map_in_order(2, work, parts[:1])) == [((0, 10), 0)]
+    assert list(map_in_order(2, work, [])) == []
 
 
 def test_an_error_in_a_part_is_not_lost() -> None:

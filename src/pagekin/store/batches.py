@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -26,10 +26,18 @@ def core_count() -> int:
 def map_in_order(
     threads: int, work: Callable[..., Any], parts: Iterable[tuple[Any, ...]]
 ) -> Iterator[tuple[tuple[Any, ...], Any]]:
-    """Yield each part and its result of `work`, in order; one more part than threads is in progress."""
+    """Yield each part and its result of `work`, in order; one more part than threads is in progress.
+
+    A single part is worked on here: for little work, starting a thread takes as long.
+    """
+    rest = iter(parts)
+    begin = list(islice(rest, 2))
+    if len(begin) == 1:
+        yield begin[0], work(*begin[0])
+        return
     with ThreadPoolExecutor(threads) as pool:
         waiting: list[tuple[tuple[Any, ...], Future[Any]]] = []
-        for part in parts:
+        for part in chain(begin, rest):
             waiting.append((part, pool.submit(work, *part)))
             if len(waiting) > threads:
                 done, future = waiting.pop(0)
