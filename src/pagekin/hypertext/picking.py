@@ -94,7 +94,8 @@ def _mark(urls: RaggedBytes, addresses: RaggedBytes) -> npt.NDArray[np.bool_]:
 def _has_records(part: Path, wanted: npt.NDArray[np.bool_]) -> bool:
     """Return whether a part has records, not only links, of the marked addresses."""
     tables = (np.load(part / f"{name}.npy")[:, 0] for name in Records._fields)
-    return any(bool(wanted[numbers].any()) for numbers in (np.load(part / "pages.npy")["url"], *tables))
+    pages = np.load(part / "pages.npy", mmap_mode="r")  # of all columns but one is needed
+    return any(bool(wanted[numbers].any()) for numbers in (pages["url"], *tables))
 
 
 # -- sources that take the place of themselves --------------------------------------------------------------------------

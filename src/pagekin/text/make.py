@@ -21,6 +21,8 @@ _BATCH_WORDS = 1 << 20
 _ENTRIES_AT_ONCE = 1 << 24
 _ENTRY_BYTES = 6
 """Bytes counted per entry: half of its real size, because a single thread sorts them."""
+_BOUNDS_AT_ONCE = 1 << 16
+"""Bounds that are written together: in a small collection a form has few."""
 _FREQUENT = 2
 """Entries per range of pages from which a form has stored bounds; searches read the entries of rarer forms."""
 
@@ -186,11 +188,14 @@ def _put_bounds(writer: KinWriter, postings: Postings, offsets: Array) -> None:
     kinds = (np.uint8, np.uint16, np.uint8)
     files = [writer.create(f"posting.bound_{name}", kind) for name, kind in zip(Bounds._fields, kinds, strict=True)]
     frequent = np.flatnonzero(np.diff(offsets) >= _FREQUENT * ranges)
+    at_once = max(1, _BOUNDS_AT_ONCE // max(ranges, 1))
     pages = []
-    for form in frequent.tolist():
-        rows = [np.empty(ranges, kind) for kind in kinds]
-        pages.append(bound_form(postings, int(offsets[form]), int(offsets[form + 1]), *rows))
-        for file, row in zip(files, rows, strict=True):
-            file.append(row)
+    for first in range(0, len(frequent), at_once):
+        some = frequent[first : first + at_once]
+        tables = [np.empty((len(some), ranges), kind) for kind in kinds]
+        for begin, end, *rows in zip(offsets[some].tolist(), offsets[some + 1].tolist(), *tables, strict=True):
+            pages.append(bound_form(postings, begin, end, *rows))
+        for file, table in zip(files, tables, strict=True):
+            file.append(table.reshape(-1))
     writer.put("posting.bound_form", frequent.astype(np.uint32))
     writer.put("posting.bound_pages", np.array(pages, np.uint32))
