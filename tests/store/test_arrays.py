@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pagekin.store import distinct, is_among
+from pagekin.store import distinct, is_among, rising_order
 
 NUMBERS = some.lists(some.integers(0, 40), max_size=60)
 
@@ -21,3 +21,12 @@ def test_different_values_are_those_of_numpy(values: list[int]) -> None:
 def test_values_among_others_are_those_of_numpy(kind: type, values: list[int], others: list[int]) -> None:
     a, b = np.array(values, kind), np.array(others, kind)
     assert is_among(a, b).tolist() == np.isin(a, b).tolist()
+
+
+@given(some.lists(some.tuples(*[some.integers(0, 9)] * 3), max_size=60), some.integers(0, 2))
+def test_rows_are_ordered_as_numpy_orders_them(rows: list[tuple[int, int, int]], scale: int) -> None:
+    """Also where columns do not fit into one number together, and where rows are equal."""
+    columns = np.array(rows, np.int64).reshape(-1, 3).T << (20 * scale)
+    assert rising_order(*columns).tolist() == np.lexsort(columns[::-1]).tolist()
+    hashes = columns[0].astype(np.uint64) << np.uint64(8)
+    assert rising_order(hashes).tolist() == np.argsort(hashes, kind="stable").tolist()

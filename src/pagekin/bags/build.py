@@ -35,6 +35,7 @@ from pagekin.store import (
     batch_ranges,
     map_in_order,
     no_progress,
+    rising_order,
 )
 
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ def order_terms(hashes: npt.NDArray[np.uint64], limits: tuple[int, int, int]) ->
 
     by_rank = np.empty(len(hashes), dtype=np.uint32)
     for first, last in pairwise((0, *limits)):
-        by_rank[first:last] = first + np.argsort(hashes[first:last], kind="stable")
+        by_rank[first:last] = first + rising_order(hashes[first:last])
     rank = np.empty_like(by_rank)
     rank[by_rank] = np.arange(len(by_rank), dtype=np.uint32)
     return TermOrder(hashes, rank, by_rank)

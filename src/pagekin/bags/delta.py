@@ -37,6 +37,7 @@ from pagekin.store import (
     distinct,
     no_progress,
     read_only,
+    rising_order,
     row_entries,
     smallest_uint,
 )
@@ -78,6 +79,11 @@ class BaseReader:
     def words(self) -> Vocabulary:
         """Return the words of the base's bags."""
         return indexed_vocabulary(self.corpus, self.strategy)
+
+    def terms_of(self, hashes: npt.NDArray[np.uint64]) -> npt.NDArray[np.int64]:
+        """Return the terms that show some words of the base's bags, given the words' hashes."""
+        by_hash = rising_order(self.words.hashes)
+        return self.words.shown[by_hash[np.searchsorted(self.words.hashes[by_hash], hashes)]].astype(np.int64)
 
     @cached_property
     def _links(self) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.bool_]]:
@@ -248,7 +254,7 @@ def _present(corpus: Corpus, base: Kin, words: Vocabulary, raw: Raw) -> Presenta
     sites = _sites(corpus, base, raw.urls)
     return Presentation(
         np.arange(len(corpus.urls)), words.shown.astype(np.int64), sites.astype(smallest_uint(int(sites.max(initial=0)))),
-        str(base.facts["index"]["site_rule"]), int(raw.inlinks.max(initial=0)),
+        str(base.facts["index"]["site_rule"]), int(raw.inlinks.max(initial=0)), np.asarray(EpochColumns.of(base).factor),
     )  # fmt: skip
 
 
@@ -307,8 +313,8 @@ def _put_links(
     degrees_in, degrees_out = np.diff(in_offsets), np.diff(out_offsets)
     degrees_in = np.append(degrees_in, np.bincount(into[0] - count, minlength=len(urls)))
     degrees_out = np.append(degrees_out, np.bincount(own_links[1] - count, minlength=len(urls)))
-    into = into[:, np.lexsort((into[1], into[0]))]
-    out = own_links[:, np.lexsort((own_links[0], own_links[1]))]
+    into = into[:, rising_order(into[0], into[1])]
+    out = own_links[:, rising_order(own_links[1], own_links[0])]
     kind = np.uint32
     facts = write_links(
         corpus, uses, urls,

@@ -15,7 +15,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.visits import Visits
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.store import Array, RaggedBytes, Workspace, distinct, row_entries
+from pagekin.store import Array, RaggedBytes, Workspace, distinct, rising_order, row_entries
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
@@ -81,7 +81,7 @@ class Inlinks:
         )
         if self.wanted is not None:
             every, targets = (values[self.wanted[first + targets]] for values in (every, targets))
-        order = np.lexsort((every, self.standing[self.web.anchor_page[every]], targets))
+        order = rising_order(targets, self.standing[self.web.anchor_page[every]], every)
         return np.cumsum(np.append(0, self.counts[first:last])), every[order]
 
 

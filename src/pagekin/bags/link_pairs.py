@@ -14,7 +14,7 @@ import numpy.typing as npt
 from pagekin.bags.links import link_batches
 from pagekin.bags.strategy import Strategy
 from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.store import IN_MEMORY, Array, RaggedBytes, Workspace, pack_strings
+from pagekin.store import IN_MEMORY, Array, RaggedBytes, Workspace, pack_strings, rising_order
 
 
 class NamedLinks(NamedTuple):
@@ -109,7 +109,7 @@ def number_links(
     citing = np.concatenate(sources)[numbers >= 0]
     numbers = numbers[numbers >= 0]
     if len(targets) > 1:
-        order = np.lexsort((citing, numbers))
+        order = rising_order(numbers, citing)
         numbers, citing = numbers[order], citing[order]
     inlinks = np.bincount(numbers, minlength=len(documents))
     return DocumentLinks(_narrow(first_document + numbers), citing, _narrow(inlinks[numbers]))
@@ -118,7 +118,7 @@ def number_links(
 def collect_links(parts: Sequence[DocumentLinks], by: str) -> DocumentLinks:
     """Return the links of a shard's documents that several shards sent, sorted by `targets` or `sources`."""
     targets, sources, ends = (np.concatenate(column) for column in zip(*parts, strict=True))
-    order = np.lexsort((sources, targets) if by == "targets" else (targets, sources))
+    order = rising_order(*((targets, sources) if by == "targets" else (sources, targets)))
     return DocumentLinks(targets[order], sources[order], ends[order])
 
 

@@ -18,7 +18,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import near_weights
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus, sites_of_urls
-from pagekin.store import Array, RaggedBytes, batch_ranges, pack_strings, row_entries, union_strings
+from pagekin.store import Array, RaggedBytes, batch_ranges, pack_strings, rising_order, row_entries, union_strings
 
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
@@ -168,7 +168,7 @@ class WindowsInPieces:
     def add(self, words: Vocabulary, kept: "KeptWords", links: VisitingLinks, pages: int) -> None:
         """Add the links of a batch of pages; `pages` is greater than any page number."""
         keys = _hash_links(words, kept, links, pages)
-        order = np.lexsort((links.places, links.sources, links.targets))
+        order = rising_order(links.targets, links.sources, links.places)
         links, keys = links.take(order), keys[order]
         needed = np.flatnonzero(_mark_needed(links.targets, links.sources, keys, self._strategy))
         links = links.take(needed)
@@ -184,7 +184,7 @@ class WindowsInPieces:
             np.concatenate([piece.keys for piece in pieces]), np.concatenate([piece.spans for piece in pieces]),
             np.append(0, np.cumsum(sizes)), np.concatenate([piece.words for piece in pieces]),
         )  # fmt: skip
-        order = np.lexsort((joined.places, joined.sources, joined.targets))
+        order = rising_order(joined.targets, joined.sources, joined.places)
         needed = _mark_needed(joined.targets[order], joined.sources[order], joined.keys[order], self._strategy)
         joined = joined.take(order[needed])
         return _pack_windows(corpus, words, joined, cited)
@@ -195,7 +195,7 @@ def make_visits(
 ) -> Visits:
     """Return some links as visits."""
     keys = _hash_links(words, kept, links, len(corpus))
-    order = np.lexsort((links.places, links.sources, links.targets))
+    order = rising_order(links.targets, links.sources, links.places)
     links = links.take(order)
     windows = _read_windows(strategy, kept, links, keys[order])
     return _pack_windows(corpus, words, windows, count_citations(links.targets, links.sources))
@@ -291,7 +291,7 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     hosts = np.zeros(len(sources), np.uint64)
     for part, places in zip(every, of, strict=True):
         hosts[places] = part.hosts
-    order = np.lexsort((place, source, target))
+    order = rising_order(target, source, place)
     order = order[_mark_needed(target[order], source[order], key[order], strategy)]
     hashes, strings, numbers = _union_words(every)
     sum_target, sum_word, sums = _join_sums(every, to, numbers.of_sums, len(hashes))

@@ -13,7 +13,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.weights import frequency_weights, nmdf_parameters, normalise, scaled_frequencies
 from pagekin.bags.words import Vocabulary
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, KinWriter, Progress, batch_ranges, smallest_uint
+from pagekin.store import Array, KinWriter, Progress, batch_ranges, rising_order, smallest_uint
 
 BATCH_ENTRIES = 1 << 17
 """Entries that are weighed at a time: they stay in the processor's cache."""
@@ -31,6 +31,8 @@ class Presentation(NamedTuple):
     site_rule: str
     most_inlinks: int
     """The greatest number of pages of the whole that link to a document."""
+    factors: Array | None = None
+    """The weight factor of a term by the number of bags that hold it, where an epoch has it; of greater numbers it is made."""
 
 
 def weigh(
@@ -47,7 +49,7 @@ def weigh(
     number = np.zeros(len(raw.df), dtype=np.uint32)
     number[used] = np.arange(len(used), dtype=np.uint32)
     df, own_df = find_frequencies(raw, frequencies)
-    factors = frequency_weights(df, frequencies.bags, strategy)
+    factors = _factors(df, frequencies.bags, strategy, shown)
     stored_terms = writer.create("bag.terms", np.uint32)
     stored_weights = writer.create("bag.weights", np.float32)
     stored_origins = writer.create("bag.from", np.uint8)
@@ -74,7 +76,7 @@ def weigh(
     writer.put("bag.inlinks", raw.inlinks.astype(smallest_uint(shown.most_inlinks)))
     writer.put("bag.site", shown.sites)
     writer.put("bagterm.hash", hashes)
-    writer.put("bagterm.order", np.argsort(hashes, kind="stable").astype(np.uint32))
+    writer.put("bagterm.order", rising_order(hashes).astype(np.uint32))
     writer.put("bagterm.df", df[used].astype(np.uint32))
     writer.put("bagterm.pages", own_df[used].astype(np.uint32))
     writer.put(
@@ -96,6 +98,13 @@ def weigh(
         mu, sigma = nmdf_parameters(strategy, frequencies.bags)
         facts["nmdf"] = {"mu": mu, "sigma": sigma}
     return facts
+
+
+def _factors(df: Array, bags: int, strategy: Strategy, shown: Presentation | None) -> npt.NDArray[np.float64]:
+    """Return the weight factor of each term by the number of bags that hold it."""
+    if shown and shown.factors is not None and int(df.max(initial=0)) < len(shown.factors):
+        return np.asarray(shown.factors[df])
+    return frequency_weights(df, bags, strategy)
 
 
 def _present(corpus: Corpus, words: Vocabulary, raw: Raw) -> Presentation:

@@ -1,6 +1,6 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
-from .arrays import Array, ArrayFile, distinct, is_among, rank, read_only, row_entries, smallest_uint
+from .arrays import Array, ArrayFile, distinct, is_among, rank, read_only, rising_order, row_entries, smallest_uint
 from .batches import Progress, batch_ranges, core_count, map_in_order, no_progress
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
@@ -124,6 +124,7 @@ __all__ = [
     "read_kept",
     "read_manifest",
     "read_only",
+    "rising_order",
     "row_entries",
     "smallest_uint",
     "sort_by_keys",

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import math
 import os
 from collections.abc import Callable, Mapping
 from functools import cache
@@ -15,6 +16,7 @@ Array = npt.NDArray[Any]
 HEADER_BYTES = 128  # a .npy header of fixed size, so that it can be filled in when the length is known
 _KINDS = "biufSU"
 _STEP = 1 << 20
+_MOST_KEYS = 1 << 63
 
 
 def smallest_uint(largest: int) -> np.dtype[Any]:
@@ -42,6 +44,25 @@ def distinct(values: Array) -> Array:
     """Return the sorted distinct values of an array; much faster than numpy.unique for tens of millions."""
     ordered = np.sort(values)
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
+
+
+def rising_order(*columns: Array) -> npt.NDArray[np.int64]:
+    """Return the order of rows by columns of whole numbers, the first column first; equal rows keep their order.
+
+    As numpy.lexsort, which takes several times as long: columns that fit into 63 bits together are sorted as one, and by a sort
+    that is not stable where no two rows are equal.
+    """
+    key = columns[0]
+    if len(columns) > 1:
+        widths = [int(column.max(initial=0)) + 1 for column in columns]
+        if math.prod(widths) > _MOST_KEYS or any(column.min(initial=0) < 0 for column in columns):
+            return np.lexsort(columns[::-1])
+        key = key.astype(np.int64)
+        for column, width in zip(columns[1:], widths[1:], strict=True):
+            key = key * width + column.astype(np.int64)
+    order = np.argsort(key)
+    ordered = key[order]
+    return np.argsort(key, kind="stable") if np.any(ordered[1:] == ordered[:-1]) else order
 
 
 def is_among(values: Array, some: Array) -> npt.NDArray[np.bool_]:
@@ -138,6 +159,7 @@ class ArrayFile:
         if self.dtype.kind not in _KINDS:
             raise ValueError(f"arrays of {self.dtype} cannot be stored: only numbers and fixed-length strings")
         self.length = 0
+        self._mapped: Array | None = None
         self._digest = _new_digest()
         self._file: IO[bytes] = path.open("wb")
         self._file.write(b"\0" * HEADER_BYTES)
@@ -157,8 +179,10 @@ class ArrayFile:
 
     def mapped(self) -> Array:
         """Return what was appended so far, memory-mapped."""
-        self._file.flush()
-        return _map(self.path, self.dtype, self.length)
+        if self._mapped is None or len(self._mapped) != self.length:
+            self._file.flush()
+            self._mapped = _map(self.path, self.dtype, self.length)
+        return self._mapped
 
     def close(self) -> None:
         """Sync a finished file to disk, and close it."""
