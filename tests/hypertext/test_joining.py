@@ -19,7 +19,7 @@ def table(strings: list[bytes]) -> RaggedBytes:
 
 def join(own: Corpus, base: Corpus, pages: list[int], path: Path, decided: frozenset[bytes] = frozenset()) -> Corpus:
     with KinWriter(path, "test") as writer:
-        every = table(list(base.urls)), table(list(base.terms))
+        every = table(list(base.urls)), np.arange(len(base.terms))
         return Corpus(writer.view(join_corpora(own, base, np.array(pages, np.int64), decided, *every, writer)))
 
 

@@ -176,8 +176,12 @@ def put_trees(writer: KinWriter, trees: Sequence[Tree]) -> dict[str, Any]:
 
 def read_trees(kin: Kin) -> list[Tree]:
     """Read the hierarchies of a collection."""
-    trees = []
-    for fact in kin.facts.get("trees", []):
+    trees: list[Tree] = []
+    if not kin.facts.get("trees"):
+        return trees
+    # Once, not for each node: looking up an array takes longer than reading a name.
+    words, centres = kin["tree.words"], kin["tree.central"]
+    for fact in kin.facts["trees"]:
         first, last = int(fact["first"]), int(fact["first"]) + int(fact["nodes"])
         offsets, bounds, counts = (
             np.asarray(kin[f"tree.{name}"][first : last + 1], dtype=np.int64)
@@ -186,8 +190,8 @@ def read_trees(kin: Kin) -> list[Tree]:
         pages = np.asarray(kin["tree.pages"][offsets[0] : offsets[-1]], dtype=np.int64)
         descriptions = []
         for node in range(last - first):
-            name, *terms = kin["tree.words"][bounds[node] : bounds[node + 1]].tobytes().decode().split("\n")
-            central = kin["tree.central"][counts[node] : counts[node + 1]]
+            name, *terms = words[bounds[node] : bounds[node + 1]].tobytes().decode().split("\n")
+            central = centres[counts[node] : counts[node + 1]]
             descriptions.append(ClusterDescription(name, tuple(terms), tuple(central.tolist())))
         facts = {name: value for name, value in fact.items() if name not in ("name", "first", "nodes")}
         parent = np.asarray(kin["tree.parent"][first:last])

@@ -6,7 +6,9 @@ the base that it replaces, or that are gone, are hidden.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +65,9 @@ from pagekin.store import (
     KinError,
     KinWriter,
     RaggedBytes,
+    is_among,
     join_strings,
     open_kin,
-    pack_strings,
 )
 from pagekin.text import VisitingTexts, learn_forms, make_text, read_visiting_texts
 
@@ -134,6 +136,10 @@ class DeltaMaker:
 
     def make(self, writer: KinWriter, most: int, threads: int = 1) -> tuple[dict[str, Any], DeltaReport]:
         """Write a delta of at most this many pages with its own writer; return its facts or raise NotInDeltaError."""
+        with ExitStack() as self._scratch:
+            return self._make(writer, most, threads)
+
+    def _make(self, writer: KinWriter, most: int, threads: int) -> tuple[dict[str, Any], DeltaReport]:
         new = self._read_new()
         touched = self._find_touched(new)
         copied = self._pages_to_copy(touched)
@@ -182,6 +188,11 @@ class DeltaMaker:
         folder = self.work / name
         folder.mkdir()
         return folder
+
+    @cached_property
+    def _trees(self) -> list[Tree]:
+        """Return the base's hierarchies."""
+        return read_trees(self.base)
 
     def _home(self, address: bytes) -> int:
         """Return the number of an address in the base, aliases resolved; -1 if it is unknown."""
@@ -253,14 +264,14 @@ class DeltaMaker:
 
     def _with_documents(self, moved: set[int]) -> set[int]:
         """Return addresses with all other pages of their composite documents."""
-        page_url = np.asarray(self.corpus.pages.url)
-        for tree in read_trees(self.base):
-            if tree.name == DOCUMENTS_TREE:
-                for node in tree.children[0]:
-                    urls = set(page_url[tree.pages_of(node)].tolist())
-                    if urls & moved:
-                        moved = moved | urls
-        return moved
+        tree = next((tree for tree in self._trees if tree.name == DOCUMENTS_TREE), None)
+        if tree is None:
+            return moved
+        of_page = np.repeat(np.arange(len(tree)), np.diff(tree.offsets))
+        urls = np.asarray(self.corpus.pages.url)[tree.pages].astype(np.int64)
+        is_moved = np.zeros(len(tree), np.bool_)
+        is_moved[of_page[is_among(urls, np.array(sorted(moved), np.int64))]] = True
+        return moved | set(urls[is_moved[of_page]].tolist())
 
     # -- its corpus -----------------------------------------------------------------------------------------------------
 
@@ -294,11 +305,9 @@ class DeltaMaker:
         return narrow
 
     def _merge_parts(self, parts: list[Path], name: str) -> Corpus:
-        """Return the corpus of some parts, in a folder of this name."""
-        path = self.work / f"{name}.kin"
-        with KinWriter(path, "pagekin update") as writer:
-            writer.commit(merge_parts(parts, writer, False, lambda _share: None))
-        return Corpus(open_kin(path))
+        """Return the corpus of some parts, in a folder of this name; nothing is committed, as nobody opens it later."""
+        writer = self._scratch.enter_context(KinWriter(self.work / f"{name}.kin", "pagekin update"))
+        return Corpus(writer.view(merge_parts(parts, writer, False, lambda _share: None)))
 
     def _compare_aliases(self, corpus: Corpus) -> None:
         """Refuse a delta in which an address has another canonical address than in the base."""
@@ -346,13 +355,15 @@ class DeltaMaker:
         self, narrow: Corpus, copied: npt.NDArray[np.int64], visits: Visits, called: VisitingTexts | None, writer: KinWriter
     ) -> dict[str, Any]:  # fmt: skip
         """Write the corpus with all names that links of the base use; return the facts about it."""
-        words = [RaggedBytes(visits.strings, visits.string_offsets)]
-        words += [RaggedBytes(*pack_strings(called.words))] if called else []
+        words = self.reader.terms_of(visits.hashes)
+        if called:
+            by_name = np.asarray(self.corpus.term_table.order)
+            words = np.append(words, self.corpus.terms.find_all(called.words, by_name))
         addresses = [RaggedBytes(visits.targets, visits.target_offsets)]
         if self.strategy.links.scale:
             addresses.append(RaggedBytes(visits.citing, visits.citing_offsets))
-        more, spoken = (RaggedBytes(*join_strings(tables)) for tables in (addresses, words))
-        facts = join_corpora(narrow, self.corpus, copied, self._recorded, more, spoken, writer)
+        more = RaggedBytes(*join_strings(addresses))
+        facts = join_corpora(narrow, self.corpus, copied, self._recorded, more, words, writer)
         shared = ("parser", "limits", "exclude", "content", "sources", "pagekin")
         return facts | {name: self.base.facts[name] for name in shared if name in self.base.facts}
 
@@ -371,7 +382,7 @@ class DeltaMaker:
         self, corpus: Corpus, writer: KinWriter, threads: int, stays: npt.NDArray[np.bool_], called: Sequence[bytes]
     ) -> dict[str, Any]:  # fmt: skip
         """Write the trees with the delta's pages, new ones in their nearest cluster, and the label of the whole."""
-        trees = read_trees(self.base)
+        trees = self._trees
         if not trees:
             return {}
         workshop = BagWorkshop(corpus, self._folder("workshop"), threads)

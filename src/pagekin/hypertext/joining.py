@@ -82,13 +82,14 @@ class _Side:
 
 def join_corpora(
     own: Corpus, base: Corpus, pages: npt.NDArray[np.int64], decided: Collection[bytes], addresses: RaggedBytes,
-    words: RaggedBytes, writer: KinWriter,
+    words: Array, writer: KinWriter,
 ) -> dict[str, Any]:  # fmt: skip
     """Write the corpus of all pages of a small corpus, and some, rising, of a large one; return the facts about it.
 
     No address has a page of both. Links of the small one to other names of pages in the large one lead to these pages, but for
-    names that are `decided`: of these the small one knows what they stand for. It gets more `addresses` and `words`, which
-    no page says. Cost: the pages that are written, and a search for each address of the small corpus.
+    names that are `decided`: of these the small one knows what they stand for. It gets more `addresses`, and `words`: terms of
+    the large one, by their numbers there, which no page says. Cost: the pages that are written, a search for each address and
+    word of the small corpus, and a pass over the order of the large one's terms.
     """
     sides = _Side(own, np.arange(len(own))), _Side(base, pages)
     numbers = _join_addresses(sides, decided, addresses, writer)
@@ -171,19 +172,12 @@ def _join_addresses(
     return _Addresses(number_own, leads, number_base, len(names), len(other_names))
 
 
-def _join_words(sides: tuple[_Side, _Side], more: RaggedBytes, order: Array, writer: KinWriter) -> int:
+def _join_words(sides: tuple[_Side, _Side], more: Array, order: Array, writer: KinWriter) -> int:
     """Write the terms of the joined corpus, the most frequent first, and its pages' words; return the number of terms."""
-    tables = [side.corpus.terms.select(side.terms) for side in sides]
-    names, places = number_strings(RaggedBytes(*join_strings([*tables, more])))
-    counts, at = np.zeros(len(names), np.int64), 0
-    numbers = []
-    for side in sides:
-        own = places[at : at + len(side.terms)]
-        at += len(side.terms)
-        number = np.zeros(len(side.corpus.terms), np.int64)
-        number[side.terms] = own
-        counts[own] += np.bincount(side.tokens, minlength=len(number))[side.terms]
-        numbers.append(number)
+    names, numbers = _number_words(sides, more)
+    counts = np.zeros(len(names), np.int64)
+    for side, number in zip(sides, numbers, strict=True):
+        counts[number[side.terms]] += np.bincount(side.tokens, minlength=len(number))[side.terms]
     by_rank = np.argsort(-counts, kind="stable")
     rank = np.empty(len(names), np.uint32)
     rank[by_rank] = np.arange(len(names), dtype=np.uint32)
@@ -200,6 +194,36 @@ def _join_words(sides: tuple[_Side, _Side], more: RaggedBytes, order: Array, wri
     page = np.repeat(np.arange(len(order)), sizes[order])
     _put_offsets(np.bincount(page[is_rare], minlength=len(order)), "page.rare", writer)
     return len(names)
+
+
+def _number_words(sides: tuple[_Side, _Side], more: Array) -> tuple[RaggedBytes, list[npt.NDArray[np.int64]]]:
+    """Return (the words of the joined corpus in the order of their bytes; of both corpora, each term's place among them).
+
+    Both corpora know the order of their terms, so that no word is compared but those of the small one.
+    """
+    own, base = (side.corpus for side in sides)
+    of_base, of_own = _by_name(base, sides[1].terms, more), _by_name(own, sides[0].terms)
+    known, said = base.terms.select(of_base), own.terms.select(of_own)
+    places = known.find_all(said)
+    fresh = np.flatnonzero(places < 0)
+    others = said.select(fresh)
+    # The words that only the small corpus has are numbered after the others, until all are put in order.
+    places[fresh] = len(known) + np.arange(len(fresh))
+    order = np.insert(np.arange(len(known)), known.nearest_all(others), len(known) + np.arange(len(fresh)))
+    rank = np.empty(len(order), np.int64)
+    rank[order] = np.arange(len(order))
+    numbers = [np.zeros(len(corpus.terms), np.int64) for corpus in (own, base)]
+    numbers[0][of_own], numbers[1][of_base] = rank[places], rank[: len(known)]
+    return RaggedBytes(*join_strings([known, others])).select(order), numbers
+
+
+def _by_name(corpus: Corpus, *tables: Array) -> npt.NDArray[np.int64]:
+    """Return the different ones of some terms of a corpus, in the order of their bytes."""
+    is_asked = np.zeros(len(corpus.terms), np.bool_)
+    for terms in tables:
+        is_asked[terms] = True
+    every = np.asarray(corpus.term_table.order)
+    return every[is_asked[every]].astype(np.int64)
 
 
 def _in_order(values: Array, sizes: Array, order: Array) -> Array:
