@@ -43,8 +43,6 @@ READS = "id long, source string, record string, error string"
 """Groups that were read; the record names the parts."""
 BUILT = "number int, result string"
 """What came of a task, by its number, as JSON."""
-NUMBERS = "id long"
-"""Places of tasks in a list of numbers."""
 MOST_GROUPS = 1 << 24
 """Groups of one source."""
 _STRIDE = 7

@@ -37,7 +37,7 @@ from .memory import (
 from .numbering import Numbering
 from .ragged import RaggedBytes, join_strings, pack_strings, union_strings
 from .read_ahead import ReadAhead
-from .records import Names, divide_names, join_names, pack_record, unpack_record
+from .records import Names, join_names, pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
 from .storage import MissingFileError, Storage, StorageError, file_stamp, is_remote, open_file
@@ -90,7 +90,6 @@ __all__ = [
     "count_targets",
     "damaged_files",
     "distinct",
-    "divide_names",
     "fetch",
     "file_stamp",
     "give_back_memory",
