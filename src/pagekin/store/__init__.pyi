@@ -6,7 +6,7 @@ from .check import Finding, check_files, check_shapes
 from .columns import Columns
 from .compile_watch import Compiling, unwatch_compiling, watch_compiling
 from .compiling import compile_kernels, compile_missing, listed_kernels, missing_kernels
-from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
+from .disk import DiskFullError, fresh_file, is_full, on_temporary_disk, temporary_folder
 from .folder import (
     DELTA,
     MANIFEST,
@@ -92,6 +92,7 @@ __all__ = [
     "distinct",
     "fetch",
     "file_stamp",
+    "fresh_file",
     "give_back_memory",
     "hand_over",
     "invert",
