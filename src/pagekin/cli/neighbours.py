@@ -40,7 +40,7 @@ def neighbours(
     index = open_undamaged(collection)
     documents = np.arange(len(index))
     if not everything:
-        documents = documents[index.captured(documents)]
+        documents = documents[index.are_captured(documents)]
     ranking = similarity.RankingOptions(k=k, min_similarity=min_similarity, fold=not unfold)
     answers = similarity.all_neighbours(index, documents, ranking, threads_of(workers))
     write = _write_parquet if out.suffix == ".parquet" else _write_json_lines

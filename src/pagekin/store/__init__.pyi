@@ -4,7 +4,7 @@ from .arrays import Array, ArrayFile, distinct, is_among, rank, read_only, row_e
 from .batches import Progress, batch_ranges, core_count, map_in_order, no_progress
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
-from .compile_watch import Compiling, unwatch_compiling, watch_compiling
+from .compile_watch import CompileProgress, unwatch_compiling, watch_compiling
 from .compiling import compile_kernels, compile_missing, listed_kernels, missing_kernels
 from .disk import DiskFullError, fresh_file, is_full, on_temporary_disk, temporary_folder
 from .folder import (
@@ -60,7 +60,7 @@ __all__ = [
     "Array",
     "ArrayFile",
     "Columns",
-    "Compiling",
+    "CompileProgress",
     "DiskFullError",
     "Finding",
     "KeptFolders",
