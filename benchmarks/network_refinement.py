@@ -101,7 +101,7 @@ async def compare(
         else:
             asked = CooccurrencesRequest(query=query.text)
             told = [leaf.cooccurrences(asked) for leaf in sites.leaves.values()]
-            best = Cooccurrences.summed([decode_counts(one, one.documents) for one in told]).suggest(K)
+            best = Cooccurrences.sum_of([decode_counts(one, one.documents) for one in told]).suggest(K)
             shares = (
                 share(terms.collocated, set(analyse(best.collocated))), share(terms.broader, set(analyse(best.broader))),
                 share(terms.narrower, set(analyse(best.narrower))),

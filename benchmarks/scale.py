@@ -168,7 +168,7 @@ def build_webs(folder: Path, sizes: list[int], without: set[str], memory: Memory
     for out in built:
         index = RelatedIndex.open(out)
         captured, name, m = (
-            np.flatnonzero(index.captured(np.arange(len(index)))),
+            np.flatnonzero(index.are_captured(np.arange(len(index)))),
             f"{len(index):,} documents",
             index.index.m,
         )

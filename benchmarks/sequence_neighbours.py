@@ -101,7 +101,7 @@ def main() -> None:
         root, kin = unpack(fetch(package, cache), cache) / folder, given.out / f"{name}-as-published.kin"
         build_collection(ReadPlan([str(root)], kin, base_url=BASE), BuildRecipe(choose_strategy("default")))
         index, after = RelatedIndex(Corpus(open_kin(kin)), compiled=True), next_pages(root)
-        known = [url for url in index.urls if index.captured(np.array([index.document(url)]))[0]]
+        known = [url for url in index.urls if index.are_captured(np.array([index.document(url)]))[0]]
         pages = sorted({*after} & {*after.values()} & {*known})
         random.Random(1).shuffle(pages)
         pages = pages[: given.pages]

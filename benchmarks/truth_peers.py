@@ -199,7 +199,7 @@ def embedding(model: str, words: int | None, site: Site, means: Means) -> Side:
     pages = np.arange(len(site)) if words is None else np.flatnonzero(site.sample.pages)
     texts = [" ".join(site.texts[page].split()[:words]) for page in pages.tolist()]
     store = VectorStore(means.out / "vectors" / model)
-    store.add(store.missing(texts), means.encoders[model], words or 0, lambda share: None)
+    store.add(store.find_missing(texts), means.encoders[model], words or 0, lambda share: None)
     some, _facts = store.vectors(texts)
     vectors = np.zeros((len(site), some.shape[1]), np.float32)
     vectors[pages] = some / np.maximum(np.linalg.norm(some, axis=1, keepdims=True), 1e-9)

@@ -43,7 +43,7 @@ PathName = str | os.PathLike[str]
 _DEADLINE = 5.0
 
 
-class Narrowing(TypedDict, total=False):
+class PageKeywords(TypedDict, total=False):
     """Keywords of all questions for pages: which of them may be hits, and how many seconds to wait."""
 
     site: str
@@ -82,7 +82,7 @@ class PageIndex:
 
     def search(
         self, query: str, limit: int = 10, first: int = 0, *, page: int = 1, ask: int = 0,
-        routing: messages.Routing = "filters", **narrowing: Unpack[Narrowing],
+        routing: messages.Routing = "filters", **narrowing: Unpack[PageKeywords],
     ) -> Answer:  # fmt: skip
         """Return documents that match a query: a `page` of `limit` hits each, after passing over the `first` best ones.
 
@@ -95,7 +95,13 @@ class PageIndex:
         return self._blocking.ask(self._service.search, request)
 
     def select(
-        self, query: str, items: Hits | None = None, *, limit: int = 100, first: int = 0, **narrowing: Unpack[Narrowing]
+        self,
+        query: str,
+        items: Hits | None = None,
+        *,
+        limit: int = 100,
+        first: int = 0,
+        **narrowing: Unpack[PageKeywords],
     ) -> Answer:
         """Return the clusters and documents of the results so far that match; at first the children that do."""
         request = messages.SelectRequest(
@@ -105,7 +111,7 @@ class PageIndex:
 
     def expand(
         self, query: str, items: Hits | None = None, *, limit: int = 100, first: int = 0, each: int = 0,
-        **narrowing: Unpack[Narrowing],
+        **narrowing: Unpack[PageKeywords],
     ) -> Answer:  # fmt: skip
         """Return the matching children of the matching clusters: one step down; of each at most `each` documents."""
         more = _filters_and_deadline(narrowing)
@@ -121,7 +127,7 @@ class PageIndex:
 
     def suggest(
         self, query: str = "", items: Hits = (), *, limit: int = 10, preset: messages.Preset = "default",
-        **narrowing: Unpack[Narrowing],
+        **narrowing: Unpack[PageKeywords],
     ) -> Answer:  # fmt: skip
         """Return documents like the best hits of a query, or like the results so far; filters are for these documents."""
         request = messages.SuggestRequest(
@@ -248,7 +254,7 @@ class PageIndex:
         from pagekin.engines import update_collection
         from pagekin.hypertext import OptOuts
 
-        opt_outs = OptOuts.named(remove, remove_sites)
+        opt_outs = OptOuts.parse(remove, remove_sites)
         report = update_collection(
             self._folder, [os.fspath(source) for source in sources], opt_outs=opt_outs, **options
         )
@@ -333,7 +339,7 @@ def _current_set(items: Hits | None) -> tuple[Item, ...] | None:
     return None if items is None else as_items(items)
 
 
-def _filters_and_deadline(narrowing: Narrowing) -> dict[str, Any]:
+def _filters_and_deadline(narrowing: PageKeywords) -> dict[str, Any]:
     """Return the fields of a request that narrow it."""
     filters: dict[str, Any] = dict(narrowing)
     deadline = filters.pop("deadline", _DEADLINE)

@@ -14,7 +14,7 @@ import pytest
 
 from pagekin.cli import app as command
 from pagekin.cli.verbs import VERBS, rename_options
-from pagekin.store import Compiling
+from pagekin.store import CompileProgress
 from pagekin.store.compile_watch import tell_watches
 from tests.command import pagekin
 
@@ -278,14 +278,14 @@ def test_lines_of_progress_are_silent_while_lines_tell_of_compiling(
     monkeypatch.setattr(command.CompilingLines, "latest", 0.0)
     lines, compiling = command.ProgressLines(), command.CompilingLines()
     lines.tell("starting", 0.0)
-    compiling.tell(Compiling(0, 2, 1, 60.0))
+    compiling.tell(CompileProgress(0, 2, 1, 60.0))
     now = 29.0
-    compiling.tell(Compiling(1, 2, 1, 20.0))
+    compiling.tell(CompileProgress(1, 2, 1, 20.0))
     now = 40.0
     lines.remind()
     now = 58.0
     lines.remind()
-    compiling.tell(Compiling(2, 2, 1, 0.0))
+    compiling.tell(CompileProgress(2, 2, 1, 0.0))
     lines.remind()
     now = 91.0
     lines.remind()
@@ -304,13 +304,13 @@ def test_another_programs_log_hears_of_progress_and_compiling_while_it_waits(mon
     lines: list[str] = []
     with command.log_progress(lines.append) as tell:
         tell("reading", 0.0)
-        tell_watches(Compiling(0, 4, 1, 60.0))
+        tell_watches(CompileProgress(0, 4, 1, 60.0))
         now = 20.0
-        tell_watches(Compiling(1, 4, 1, 45.0))
-        tell_watches(Compiling(4, 4, 1, 0.0))
+        tell_watches(CompileProgress(1, 4, 1, 45.0))
+        tell_watches(CompileProgress(4, 4, 1, 0.0))
         now = 60.0
         tell("reading", 0.5)
-    tell_watches(Compiling(4, 4, 1, 0.0))
+    tell_watches(CompileProgress(4, 4, 1, 0.0))
     assert [line.split(",")[0] for line in lines] == [
         "pagekin: compiling 4 kernels",
         "pagekin: compiled 25%",

@@ -14,7 +14,7 @@ from pagekin.cli.explain_gamma import STRIP, SYMBOLS
 from tests.bags.webs import record
 from tests.cli.answers import HOSTILE, made, refused
 from tests.command import pagekin
-from tests.evaluation.test_evaluate import SITE, pages
+from tests.evaluation.topics import SITE, pages
 
 OAK = f"{SITE}living/plants/trees/1.html"
 OWL = f"{SITE}living/birds/owls/0.html"

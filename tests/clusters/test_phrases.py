@@ -163,7 +163,9 @@ def test_known_phrases_are_found_on_other_pages_with_the_same_ranks(
     finder = PhraseFinder(corpus, make_vocabulary(corpus, STEMS), np.zeros((len(corpus), 2), np.int64), threads)
     every = find_phrases(finder)
     wanted = np.arange(0, every.count, 3)
-    found = [column.tolist() for column in map(np.concatenate, zip(*finder.known(every.hashes[wanted]), strict=True))]
+    found = [
+        column.tolist() for column in map(np.concatenate, zip(*finder.find_known(every.hashes[wanted]), strict=True))
+    ]
     kept = np.isin(every.phrases, wanted)
     expected = every.pages[kept], np.searchsorted(wanted, every.phrases[kept]), every.ranks[kept]
     assert sorted(zip(*found, strict=True)) == sorted(zip(*(column.tolist() for column in expected), strict=True))

@@ -100,9 +100,9 @@ def test_words_of_a_template_are_known_but_not_offered() -> None:
 
 def test_stop_words_do_not_hide_what_pages_are_about(corpus: Corpus) -> None:
     made = PageThesaurus.of(corpus)
-    assert made.known(["the", "granite"]) == ([made.find("granite")], True)
-    assert made.known(["granite", "unheard"]) == ([made.find("granite")], False)
-    assert made.known(["the"]) == ([], False)
+    assert made.known_terms(["the", "granite"]) == ([made.find("granite")], True)
+    assert made.known_terms(["granite", "unheard"]) == ([made.find("granite")], False)
+    assert made.known_terms(["the"]) == ([], False)
 
 
 def test_several_terms_are_asked_together(corpus: Corpus) -> None:

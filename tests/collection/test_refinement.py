@@ -9,6 +9,7 @@ from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings, Cooccurrences, PageTopics, Suggestions
 from pagekin.collection import (
     Collection,
+    Item,
     RefineRequest,
     SearchRequest,
     SuggestRequest,
@@ -100,6 +101,23 @@ def test_hits_that_people_see_are_not_suggested_later_ones_are(
     assert not suggested() & hits
     monkeypatch.setattr(suggestion, "_SEEN", 2)
     assert suggested() & hits
+
+
+def test_the_expansion_of_1996_is_all_other_pages_of_the_sub_clusters_that_hold_results(collection: Collection) -> None:
+    given = [f"{SITE}holes/1", f"{SITE}holes/2", f"{SITE}stars/3"]
+    tree = collection.trees["clusters"]
+    sub_clusters = [
+        {collection.corpus.page_url(page) for node in cluster.nodes for page in tree.pages_of(node).tolist()}
+        for cluster in collection.label.clusters
+    ]
+    holding = [pages for pages in sub_clusters if pages & set(given)]
+    items = tuple(Item("document", url) for url in given)
+    answer = collection.suggest(SuggestRequest(items=items, limit=100, preset="hypursuit1996"))
+    assert 1 < len(holding) < len(sub_clusters)
+    assert sorted(hit.url for hit in answer) == sorted(set().union(*holding) - set(given))
+    assert answer.total == len(answer)
+    shares = [max(len(pages & set(given)) for pages in holding if hit.url in pages) for hit in answer]
+    assert shares == sorted(shares, reverse=True)
 
 
 def test_forms_of_one_word_are_suggested_once() -> None:

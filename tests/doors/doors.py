@@ -131,8 +131,8 @@ class Python(Door):
     def expand(self, query: str, **filters: Any) -> Form:
         return self._form(self._site.expand(query, limit=FULL_PAGE, deadline=60, **filters))
 
-    def suggest(self, query: str) -> Form:
-        return self._form(self._site.suggest(query, limit=SIMILAR, deadline=60), total=False)
+    def suggest(self, query: str, preset: Any = "default") -> Form:
+        return self._form(self._site.suggest(query, limit=SIMILAR, preset=preset, deadline=60), total=False)
 
     def related(self, url: str | tuple[str, ...] = (), explain: bool = False, **options: Any) -> Form:
         results = self._site.related(url, explain=explain, deadline=60, **options).results
@@ -184,8 +184,8 @@ class CommandLine(Door):
     def expand(self, query: str, **filters: str) -> Form:
         return form_of_hits(self._run("expand", query, "-k", FULL_PAGE, "--deadline", 60, **filters))
 
-    def suggest(self, query: str) -> Form:
-        return form_of_hits(self._run("suggest", query, "-k", SIMILAR, "--deadline", 60), total=False)
+    def suggest(self, query: str, preset: str = "default") -> Form:
+        return form_of_hits(self._run("suggest", query, "-k", SIMILAR, "--deadline", 60, preset=preset), total=False)
 
     def related(self, url: str | tuple[str, ...] = (), html: str = "", **options: Any) -> Form:
         urls = [url] if isinstance(url, str) else url
@@ -268,8 +268,8 @@ class Post(Http):
             self._post("expand", query=query, limit=FULL_PAGE, deadline=60, filters=seconds_of(filters))
         )
 
-    def suggest(self, query: str) -> Form:
-        return form_of_hits(self._post("suggest", query=query, limit=SIMILAR, deadline=60), total=False)
+    def suggest(self, query: str, preset: str = "default") -> Form:
+        return form_of_hits(self._post("suggest", query=query, limit=SIMILAR, preset=preset, deadline=60), total=False)
 
     def related(self, url: str | tuple[str, ...] = "", html: str = "", **options: Any) -> Form:
         filters = seconds_of({name: options.pop(name) for name in FILTERS if name in options})
@@ -299,8 +299,8 @@ class Get(Http):
     def expand(self, query: str, **filters: str) -> Form:
         return form_of_hits(self._get("expand", q=query, limit=FULL_PAGE, **seconds_of(filters)))
 
-    def suggest(self, query: str) -> Form:
-        return form_of_hits(self._get("suggest", q=query, limit=SIMILAR), total=False)
+    def suggest(self, query: str, preset: str = "default") -> Form:
+        return form_of_hits(self._get("suggest", q=query, limit=SIMILAR, preset=preset), total=False)
 
     def related(self, url: str | tuple[str, ...] = "", html: str = "", **options: Any) -> Form:
         if html:
@@ -339,7 +339,9 @@ class Page(Http):
         view = self._find(q=query, mode="expand", each=FULL_PAGE, **filters)
         return Form(view.results[:FULL_PAGE])
 
-    def suggest(self, query: str) -> Form:
+    def suggest(self, query: str, preset: str = "default") -> Form:
+        if preset != "default":
+            raise RefusedError("the page suggests documents by the default method; its preset is for terms")
         view = self._get("find", q=query)
         return Form(tuple(hit(one) for one in view["similar"]))
 

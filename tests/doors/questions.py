@@ -139,6 +139,7 @@ def questions_about(subject: Subject) -> list[Question]:
         Question("refine", "refine", words),
         Question("refine 1996", "refine", words | {"preset": "hypursuit1996"}, unlike="refine"),
         Question("suggest", "suggest", words),
+        Question("suggest 1996", "suggest", words | {"preset": "hypursuit1996"}, unlike="suggest"),
         Question("select", "select", words, holds="cluster"),
         Question("expand", "expand", words, holds=subject.expands_to, unlike="select"),
         *(Question(f"select {name}", "select", words | one, holds="cluster") for name, one in filters),

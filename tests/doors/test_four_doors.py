@@ -11,7 +11,7 @@ OPTIONS = [(web, name) for web, name in ASKED if QUESTIONS[web][name].unlike]
 Answers = dict[str, Form | str]
 
 
-class Asked:
+class DoorAnswers:
     """The answers of all doors; each question is asked once."""
 
     def __init__(self, doors: dict[str, list[Door]]) -> None:
@@ -42,12 +42,12 @@ def _answer(door: Door, question: Question) -> Form | str:
 
 
 @pytest.fixture(scope="session")
-def asked(doors: dict[str, list[Door]]) -> Asked:
-    return Asked(doors)
+def asked(doors: dict[str, list[Door]]) -> DoorAnswers:
+    return DoorAnswers(doors)
 
 
 @pytest.mark.parametrize(("web", "name"), ASKED, ids=[f"{web}: {name}" for web, name in ASKED])
-def test_every_door_gives_the_same_answer(asked: Asked, web: str, name: str) -> None:
+def test_every_door_gives_the_same_answer(asked: DoorAnswers, web: str, name: str) -> None:
     answers, reference = asked.answers(web, name), asked.reference(web, name)
     differing = {
         door
@@ -58,7 +58,7 @@ def test_every_door_gives_the_same_answer(asked: Asked, web: str, name: str) -> 
 
 
 @pytest.mark.parametrize(("web", "name"), OPTIONS, ids=[f"{web}: {name}" for web, name in OPTIONS])
-def test_an_option_changes_the_answer(asked: Asked, web: str, name: str) -> None:
+def test_an_option_changes_the_answer(asked: DoorAnswers, web: str, name: str) -> None:
     """Otherwise a door that takes no notice of it would not be seen."""
     with_option, without = asked.reference(web, name), asked.reference(web, QUESTIONS[web][name].unlike)
     changes = with_option is None or without is None or not with_option.agrees(without)
@@ -74,7 +74,7 @@ IN_SHARDS = [
 
 
 @pytest.mark.parametrize(("web", "name"), IN_SHARDS, ids=[f"{web}: {name}" for web, name in IN_SHARDS])
-def test_shards_find_what_the_collection_in_one_piece_finds(asked: Asked, web: str, name: str) -> None:
+def test_shards_find_what_the_collection_in_one_piece_finds(asked: DoorAnswers, web: str, name: str) -> None:
     one_piece, shards = asked.reference(web, name), asked.reference(SHARDED[web], name)
     assert one_piece is not None
     assert shards is not None

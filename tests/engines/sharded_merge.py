@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from pagekin import hypertext
 from pagekin.hypertext import Captures, ChosenPages, Letter, Ranges, Round, ShardNames
-from pagekin.store import KinWriter, Names, Workspace, join_names, open_kin
+from pagekin.store import KinWriter, Names, Workspace, open_kin
 
 from .shuffling import Attempt, ShufflingEngine
 
@@ -71,18 +71,13 @@ class ShardMergeJob:
         made = self.engine.run({shard: merge(shard) for shard in range(shards)})
         folders = [made[shard] for shard in range(shards)]
         corpora = [hypertext.Corpus(open_kin(folder)) for folder in folders]
-        cut = [b"h", b"m", b"t"]
-        terms, hosts = (
-            sum(
-                len(self.engine.combine(some, join_names).offsets) - 1
-                for some in zip(*(list_names(corpus, cut) for corpus in corpora), strict=True)
-            )
-            for list_names in (hypertext.list_terms, hypertext.list_hosts)
-        )
+        used = ((corpus, np.flatnonzero(np.asarray(corpus.term_table.count))) for corpus in corpora)
+        terms = {corpus.terms[term] for corpus, numbers in used for term in numbers.tolist()}
+        hosts = {host for corpus in corpora for host in corpus.hosts}
         counts = [
             hypertext.count_shard(corpora[n].facts, chosen[n], names[n]) for n in self.engine.shuffled(range(shards))
         ]
-        facts = hypertext.sum_facts(counts, whole, terms, hosts, self.all_captures)
+        facts = hypertext.sum_facts(counts, whole, len(terms), len(hosts), self.all_captures)
         return MergedShards(folders, starts, facts)
 
     def _rounds(

@@ -67,7 +67,7 @@ def test_real_archives_are_named_in_shards_updates_and_tables(data: Path, tmp_pa
     assert all(place in index for place in places.values())
     assert places_in(shards) == places_in(updated) == places
     gone = next(iter(places))
-    update_collection(updated, opt_outs=OptOuts.named([gone], []))
+    update_collection(updated, opt_outs=OptOuts.parse([gone], []))
     left = places_in(updated)
     assert left == {url: place for url, place in places.items() if url in left}
     assert gone not in left

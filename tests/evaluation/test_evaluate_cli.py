@@ -12,7 +12,7 @@ from pagekin.cli.app import BAD_INPUT, USAGE, app
 from pagekin.hypertext import ReadPlan, read_sources
 from tests.bags.webs import record
 
-from .test_evaluate import SITE, pages, write_table
+from .topics import SITE, pages
 
 
 @pytest.fixture(scope="module")
@@ -21,11 +21,6 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in pages().items()))
     read_sources(ReadPlan([str(folder / "web.warc")], folder / "web.kin", parser="strict", workers=1))
     return folder / "web.kin"
-
-
-@pytest.fixture(scope="module")
-def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_table(tmp_path_factory.mktemp("table") / "directory.tsv")
 
 
 def run(*arguments: object) -> Any:

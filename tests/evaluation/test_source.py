@@ -41,7 +41,7 @@ from tests.bags.webs import plainly, read_web
 
 from . import oracle
 from .benches import matrix_of, tree_of
-from .test_evaluate import SITE, pages
+from .topics import SITE, pages
 
 CONTENT = choose_strategy(settings=["anchors.scale=0", "weight.frequency=none"])
 AROUND_LINKS = choose_strategy(settings=["content.scale=0", "title.scale=0", "window.size=8", "weight.frequency=none"])

@@ -133,7 +133,7 @@ def group_of(index: RelatedIndex, groups: list[CopyGroup]) -> dict[str, int]:
 def compare_all(index: RelatedIndex, threshold: float) -> dict[int, list[int]]:
     """Groups by comparing each page with every first one of a group: no bands."""
     inlinks = np.asarray(index.corpus.kin["bag.inlinks"])
-    pages = [d for d in range(len(index)) if index.captured(np.array([d]))[0]]
+    pages = [d for d in range(len(index)) if index.are_captured(np.array([d]))[0]]
     sketches = index.bags.sketches(np.arange(len(index)))
     groups: dict[int, list[int]] = {}
     for document in sorted(pages, key=lambda d: (-int(inlinks[d]), d)):

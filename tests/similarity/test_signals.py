@@ -131,7 +131,7 @@ def test_every_signal_of_the_demo_web_is_as_defined(
 
 
 def test_a_page_has_all_of_its_own_words(demo: RelatedIndex) -> None:
-    document = demo.document(demo.urls[int(np.flatnonzero(demo.captured(np.arange(len(demo))))[0])])
+    document = demo.document(demo.urls[int(np.flatnonzero(demo.are_captured(np.arange(len(demo))))[0])])
     (row,) = QuerySignals(demo._signal_reader, demo.query_of_documents((document,)), EVERY).values(np.array([document]))
     assert row[:3].tolist() == pytest.approx([1, 1, 1], abs=1e-6)
 

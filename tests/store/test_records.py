@@ -8,7 +8,6 @@ import pytest
 from pagekin.store import (
     Names,
     RaggedBytes,
-    divide_names,
     join_names,
     pack_record,
     pack_strings,
@@ -70,13 +69,6 @@ def test_a_record_may_hold_another() -> None:
     assert again.numbers.tolist() == [0, 1, 2]
 
 
-def test_names_are_joined_in_order_and_divided_where_ranges_begin() -> None:
+def test_names_are_joined_in_order() -> None:
     joined = join_names([Names.of([b"b", b"d"]), Names.of([]), Names.of([b"a", b"b"])])
     assert joined.strings() == [b"a", b"b", b"d"]
-    assert [part.strings() for part in divide_names(joined, [b"b", b"b", b"c", b"x"])] == [
-        [b"a"],
-        [],
-        [b"b"],
-        [b"d"],
-        [],
-    ]

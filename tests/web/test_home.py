@@ -13,7 +13,7 @@ from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
 from pagekin.routers.serve import MountedRouters
 from pagekin.web import web_app
-from pagekin.web.pages.home import friendly, home_view
+from pagekin.web.pages.home import home_view, readable_name
 from pagekin.web.pages.tree import first_level
 from tests.bags.webs import record
 from tests.routers.webs import build_leaf, request, wait_for
@@ -201,7 +201,7 @@ def test_a_collection_made_anew_is_told_anew(tmp_path: Path) -> None:
     [("the_birds", "The birds"), ("cs-cornell", "Cs cornell"), ("", "This collection"), ("\u202ex", "X"), ("É", "É")],
 )
 def test_names_are_written_as_people_write_them(name: str, said: str) -> None:
-    assert friendly(name) == said
+    assert readable_name(name) == said
 
 
 def test_a_router_tells_what_is_below_it(network: str) -> None:

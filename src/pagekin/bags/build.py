@@ -213,8 +213,8 @@ def hash_terms(
         if known is not None:
             hashes[links_end + linked] = known[linked]
             linked = linked[known[linked] == 0]
-        made = (outlink_hash(corpus.urls[int(url)]) for url in linked)
-        hashes[links_end + linked] = np.fromiter(made, np.uint64, len(linked))
+        link_hashes = (outlink_hash(corpus.urls[int(url)]) for url in linked)
+        hashes[links_end + linked] = np.fromiter(link_hashes, np.uint64, len(linked))
     return hashes
 
 

@@ -162,10 +162,10 @@ def earlier_copies(sketches: Array) -> list[list[int]]:
         likely |= np.equal(run[:, None], run, out=same)
     later, earlier = np.tril(likely, -1).nonzero()
     copies = are_copies(rows[later], rows[earlier])
-    found: list[list[int]] = [[] for _ in sketches]
+    earlier_of: list[list[int]] = [[] for _ in sketches]
     for place, other in zip(filled[later[copies]].tolist(), filled[earlier[copies]].tolist(), strict=True):
-        found[place].append(other)
-    return found
+        earlier_of[place].append(other)
+    return earlier_of
 
 
 def _band_width(threshold: float) -> int:

@@ -99,7 +99,7 @@ class BaseReader:
         numbers = numbers[self._uses[numbers] == LinkUse.COUNTS]
         return np.unique(np.asarray(self.corpus.anchors.target)[numbers].astype(np.int64))
 
-    def citing(self, urls: Array) -> npt.NDArray[np.int64]:
+    def find_citing(self, urls: Array) -> npt.NDArray[np.int64]:
         """Return the sorted pages with links to some addresses."""
         offsets = np.asarray(self.corpus.inlinks.offsets, dtype=np.int64)
         return self._pages_of(np.asarray(self.corpus.inlinks.anchors)[row_entries(offsets, np.asarray(urls, np.int64))])

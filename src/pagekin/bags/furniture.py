@@ -69,10 +69,10 @@ def menu_keys(links: HostLinks, page_folder: Array, url_hash: Array) -> npt.NDAr
 
 def are_labelled(labels: Array, hosts: Array, navigation: Array) -> npt.NDArray[np.bool_]:
     """Mark the links with a label that is navigation, given the hashes of their hosts."""
-    found = np.zeros(len(labels), np.bool_)
+    mask = np.zeros(len(labels), np.bool_)
     for column in labels.T:
-        found |= (column != 0) & is_among(column ^ hosts, navigation)
-    return found
+        mask |= (column != 0) & is_among(column ^ hosts, navigation)
+    return mask
 
 
 def mark_sequences(labels: npt.NDArray[np.uint64], flags: Array) -> npt.NDArray[np.uint64]:
@@ -199,9 +199,9 @@ def host_hashes(corpus: Corpus) -> npt.NDArray[np.uint64]:
 
 def words_in_furniture(corpus: Corpus, page: int, uses: Array) -> npt.NDArray[np.bool_]:
     """Mark the words of a page that are in furniture links, given the `LinkUse` of all anchors."""
-    found = np.zeros(len(corpus.stream(page).words), dtype=np.bool_)
+    mask = np.zeros(len(corpus.stream(page).words), dtype=np.bool_)
     for anchor in corpus.anchors_out(page):
         if uses[anchor] == LinkUse.FURNITURE:
             start = int(corpus.anchors.start[anchor])
-            found[start : start + int(corpus.anchors.length[anchor])] = True
-    return found
+            mask[start : start + int(corpus.anchors.length[anchor])] = True
+    return mask

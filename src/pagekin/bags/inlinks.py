@@ -177,9 +177,9 @@ def _order_pages(corpus: Corpus, visitors: list[bytes]) -> npt.NDArray[np.int64]
     before = corpus.urls.nearest_all(visitors)
     # A visitor stands before the pages of the first address that is not less, and the visitors after it.
     order = np.lexsort((np.arange(len(pages) + len(visitors)), np.append(2 * pages + 1, 2 * before)))
-    standing = np.empty(len(order), np.int64)
-    standing[order] = np.arange(len(order))
-    return standing
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.arange(len(order))
+    return numbers
 
 
 def _append_windows(

@@ -196,10 +196,10 @@ def _find_common_targets(links: HostLinks, site: Site, enough: Array) -> Generat
     inside = site.url_host[targets] == site.page_host[pages]
     some = inside & site.newest[pages] & (site.page_url[pages] != targets)
     linking, first = count_distinct(targets[some], pages[some], links.memory)
-    found = targets[some][first]
-    keys = mix64(site.url_hash[found]) ^ site.host_hash[site.url_host[found]]
+    linked = targets[some][first]
+    keys = mix64(site.url_hash[linked]) ^ site.host_hash[site.url_host[linked]]
     total = yield make_tally(_LINKED, keys, linking)
-    return np.asarray(found[total.sums(_LINKED, keys) >= enough[site.url_host[found]]])
+    return np.asarray(linked[total.sums(_LINKED, keys) >= enough[site.url_host[linked]]])
 
 
 def _find_navigation(
@@ -238,9 +238,9 @@ def _find_menus(
     some = np.flatnonzero(counts & (links.texts != 0) & site.newest[links.pages])
     enough = np.maximum(FEWEST_IN_FOLDER, share * total.sums(_FOLDER, site.page_folder[links.pages[some]]))
     having, first = count_distinct(keys[some], links.pages[some], links.memory)
-    found, enough = keys[some[first]], enough[first]
-    total = yield make_tally(_MENU, found, having)
-    menus = found[total.sums(_MENU, found) >= enough]
+    candidates, enough = keys[some[first]], enough[first]
+    total = yield make_tally(_MENU, candidates, having)
+    menus = candidates[total.sums(_MENU, candidates) >= enough]
     return is_among(keys, menus) & (links.texts != 0), menus
 
 
@@ -265,9 +265,9 @@ def _find_listing_pages(
         if listing[place]:
             indexes.append(page)
     repeated = yield from _find_repeated_links(links, site, np.array(indexes, np.int64), counts)
-    found = np.asarray(pages[listing & ~is_among(pages, repeated)])
-    sheets = yield from _find_other_sheets(corpus, site, links, found)
-    return np.union1d(found, sheets)
+    lists = np.asarray(pages[listing & ~is_among(pages, repeated)])
+    sheets = yield from _find_other_sheets(corpus, links, lists)
+    return np.union1d(lists, sheets)
 
 
 def _find_repeated_links(
@@ -286,7 +286,7 @@ def _find_repeated_links(
 
 
 def _find_other_sheets(
-    corpus: Corpus, site: Site, links: HostLinks, listing: Array
+    corpus: Corpus, links: HostLinks, listing: Array
 ) -> Generator[Tally, Tally, npt.NDArray[np.int64]]:
     """Return further sheets of indexes: the short `genindex-J` is one if `genindex-A` and most of their siblings are."""
     prefixes = Counter(prefix for page in listing.tolist() if (prefix := sheet_prefix(corpus.page_url(page))))
@@ -304,9 +304,9 @@ def _find_other_sheets(
     }
     sizes = np.array([len(family) for family in families.values()], np.int64)
     of_all = yield make_tally(_FAMILY, np.array(list(families), np.uint64), sizes)
-    found = set()
+    sheets = set()
     for key, family in families.items():
         key_alone = np.array([key], np.uint64)
         if 2 * total.sums(_SHEETS, key_alone)[0] >= of_all.sums(_FAMILY, key_alone)[0]:
-            found |= {page for page in family if is_of_links(corpus, page, SHEET_WORDS)}
-    return np.array(sorted(found.difference(listing.tolist())), np.int64)
+            sheets |= {page for page in family if is_of_links(corpus, page, SHEET_WORDS)}
+    return np.array(sorted(sheets.difference(listing.tolist())), np.int64)

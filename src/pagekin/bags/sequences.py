@@ -60,7 +60,7 @@ def find_sequences(
 
     by_rel = links.labels[:, -1] != 0
     known = known | by_rel
-    rows = _labelled(links, some[~known[some]], of_host)
+    rows = _all_labels(links, some[~known[some]], of_host)
     having, first = count_distinct(rows.labels, links.pages[rows.places], links.memory)
     labels, of_labels = rows.labels[first], site.page_host[links.pages[rows.places[first]]]
     total = yield make_tally(_LABELLED, labels, having)
@@ -95,7 +95,7 @@ class _Rows(NamedTuple):
         return _Rows(self.places[which], self.labels[which])
 
 
-def _labelled(links: HostLinks, some: npt.NDArray[np.int64], of_host: Array) -> _Rows:
+def _all_labels(links: HostLinks, some: npt.NDArray[np.int64], of_host: Array) -> _Rows:
     """Return some links with all their labels but that of `rel`."""
     places = np.tile(some, LABELS - 1)
     labels = links.labels[some, :-1].T.ravel()

@@ -363,10 +363,10 @@ def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array = NO_HOST
 def _add_up(target: Array, word: Array, sums: Array, words: int) -> tuple[Array, Array, Array]:
     """Return (targets, words, sums) of all pairs of a target and a word, each pair once, in order."""
     pairs, place = np.unique(target.astype(np.int64) * max(words, 1) + word, return_inverse=True)
-    together = np.zeros(len(pairs), np.int64)
-    np.add.at(together, place, sums)
+    totals = np.zeros(len(pairs), np.int64)
+    np.add.at(totals, place, sums)
     targets, among = np.divmod(pairs, max(words, 1))
-    return targets.astype(np.uint32), among.astype(np.uint32), together
+    return targets.astype(np.uint32), among.astype(np.uint32), totals
 
 
 def _join_sums(

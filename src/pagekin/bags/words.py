@@ -52,8 +52,8 @@ def _stemmer() -> Any:
 
 def _stems(words: Sequence[str]) -> list[str]:
     """Return Porter stems; a word with other than ASCII characters is its own stem: the rules are for English."""
-    made: list[str] = _stemmer().stemWords(list(words))
-    return [stem if word.isascii() else word for word, stem in zip(words, made, strict=True)]
+    stems: list[str] = _stemmer().stemWords(list(words))
+    return [stem if word.isascii() else word for word, stem in zip(words, stems, strict=True)]
 
 
 def bag_forms(words: Sequence[str], strategy: Strategy) -> list[str]:

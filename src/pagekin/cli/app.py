@@ -176,7 +176,7 @@ class CompilingLines:
         self._write = write
         self._began = self._last = 0.0
 
-    def tell(self, state: "store.Compiling") -> None:
+    def tell(self, state: "store.CompileProgress") -> None:
         """Print what is being compiled and the time left; then progress from time to time, and finally the time taken."""
         now = time.monotonic()
         if not state.processes:

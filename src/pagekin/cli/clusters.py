@@ -156,10 +156,10 @@ def find_node(whole: "collection_room.Whole", tree: "clusters.Tree", text: str) 
         fail(f"there is no cluster {text[:20]}; the last is {len(tree) - 1}", USAGE)
     corpora = [part.corpus for part in whole.parts]
     if all(corpus.url_number(text) < 0 for corpus in corpora):
-        meant = hypertext.guess_url(corpora, text)
-        if not meant:
+        guess = hypertext.guess_url(corpora, text)
+        if not guess:
             fail(hypertext.unknown_url_message(corpora, text))
-        text = meant
+        text = guess
     asked = collection_room.Item(kind="document", url=text)
     homes = [home for page in whole.pages_of([asked])[:1] for home in tree.homes(page)]
     if not homes and tree.name == clusters.DOCUMENTS_TREE:

@@ -33,8 +33,8 @@ def duplicates(
         print_json({
             "common": common, "pages": pages,
             "groups": [
-                [{"url": index.urls[document], "common": round(alike, 4)}
-                 for document, alike in zip(group.documents, group.common, strict=True)]
+                [{"url": index.urls[document], "common": round(share, 4)}
+                 for document, share in zip(group.documents, group.common, strict=True)]
                 for group in groups
             ],
         })  # fmt: skip

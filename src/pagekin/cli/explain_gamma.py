@@ -92,7 +92,7 @@ class SourceView:
             "classes": [evaluation.path_text(path) for path in paths],
         }
 
-    def ranked(self, one: "evaluation.SourceJudgement", document: int) -> dict[str, Any]:
+    def place_of(self, one: "evaluation.SourceJudgement", document: int) -> dict[str, Any]:
         """Return a page with its place in an ordering, or 0 if it has none."""
         return {
             "place": one.place(document),
@@ -174,11 +174,11 @@ def _ordering_as_dict(view: SourceView, one: "evaluation.SourceJudgement", k: in
         "name": one.name,
         "strip": view.strip(one),
         "same_class": view.places(one),
-        "ordering": [view.ranked(one, document) for document in one.order[:k].tolist()],
+        "ordering": [view.place_of(one, document) for document in one.order[:k].tolist()],
         "discordant": [
             {
-                "far": {**view.ranked(one, miss.far), "terms": list(miss.far_terms)},
-                "near": {**view.ranked(one, miss.near), "terms": list(miss.near_terms)},
+                "far": {**view.place_of(one, miss.far), "terms": list(miss.far_terms)},
+                "near": {**view.place_of(one, miss.near), "terms": list(miss.near_terms)},
             }
             for miss in view.done.misses[one.name]
         ],

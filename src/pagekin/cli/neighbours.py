@@ -7,7 +7,7 @@ from typing import IO, Annotated, Any
 
 import typer
 
-from pagekin import hypertext, similarity
+from pagekin import hypertext, similarity, store
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, human_bytes, progress_bar, say, use_file
 from pagekin.wording import plural
@@ -40,10 +40,9 @@ def neighbours(
     index = open_undamaged(collection)
     documents = np.arange(len(index))
     if not everything:
-        documents = documents[index.captured(documents)]
+        documents = documents[index.are_captured(documents)]
     ranking = similarity.RankingOptions(k=k, min_similarity=min_similarity, fold=not unfold)
     answers = similarity.all_neighbours(index, documents, ranking, threads_of(workers))
-    fresh = out.with_name(f".{out.name}.unfinished")
     write = _write_parquet if out.suffix == ".parquet" else _write_json_lines
     pairs = alone = 0
 
@@ -55,13 +54,8 @@ def neighbours(
             alone += not answer.related
             tell("answering", done / len(documents))
 
-    with use_file(out, then=" Nothing was left behind."):
-        try:
-            with progress_bar(quiet) as tell, fresh.open("wb") as file:
-                write(index.urls, count_answers(tell), file)
-            fresh.replace(out)
-        finally:
-            fresh.unlink(missing_ok=True)
+    with use_file(out, then=" Nothing was left behind."), progress_bar(quiet) as tell, store.fresh_file(out) as file:
+        write(index.urls, count_answers(tell), file)
     if not quiet:
         say(
             f"{out}: {plural(pairs, 'related page')} of {plural(len(documents), 'page')}, {human_bytes(out.stat().st_size)}"

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pagekin import routers
 from pagekin.clusters import MOST_PAGES, ClusterSettings
-from pagekin.engines import LEAVES, Census, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
+from pagekin.engines import LEAVES, Census, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder
 from pagekin.labels import read_label
 from pagekin.sources import Limits, plan_units
-from pagekin.store import Progress, no_progress, open_kin
+from pagekin.store import Progress, fresh_file, no_progress, open_kin
 
 BY = ("dns", "directory", "clusters")
 
@@ -90,7 +90,7 @@ def init_network(
         )
     units = plan_units(sources, dict(plan.base_urls), plan.base_url)
     try:
-        with lock_folder(out, (routers.NETWORK_FILE, f"{routers.NETWORK_FILE}.new")):
+        with lock_folder(out, (routers.NETWORK_FILE, f".{routers.NETWORK_FILE}.unfinished")):
             leaves = LeafPlan(plan.min_pages, plan.directory, plan.clusters, plan.processes, plan.limits)
             return _make_network(LeafBuilder(units, out, leaves, progress), out, plan)
     except LeavesError as error:
@@ -107,7 +107,8 @@ def _make_network(builder: LeafBuilder, out: Path, plan: NetworkPlan) -> Network
     trees = [_make_hierarchy(by, groups, census, out) for by in plan.by]
     name = plan.name or out.resolve().name
     network = routers.make_network(name, groups, trees, plan.host, plan.port, plan.one_port, LEAVES)
-    write_atomically(out / routers.NETWORK_FILE, network.to_toml().encode("utf-8", "replace"))
+    with fresh_file(out / routers.NETWORK_FILE, durable=True) as file:
+        file.write(network.to_toml().encode("utf-8", "replace"))
     builder.finish()
     clock.tell("routers", 1.0)
     network = routers.Network.load(out / routers.NETWORK_FILE)

@@ -85,9 +85,9 @@ def update(
     if delta and (merge or erase):
         fail("--delta leaves the collection as it is; --merge and --erase rebuild it: give only one of them", USAGE)
     with check_option("--remove"):
-        named = hypertext.OptOuts.named(remove or [])
+        named = hypertext.OptOuts.parse(remove or [])
     with check_option("--remove-site"):
-        named |= hypertext.OptOuts.named((), remove_site or [])
+        named |= hypertext.OptOuts.parse((), remove_site or [])
     bases, default_base = parse_base_urls(base_url or [])
     with keep_what_was_read(collection), progress_bar(quiet or as_json) as tell:
         report = engines.update_collection(

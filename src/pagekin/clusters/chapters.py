@@ -36,15 +36,15 @@ class Chapters:
         self._behind: dict[int, int] = {}
         bare: dict[int, Place] = {}
         for page in pages.tolist():
-            found = _NUMBERED.match(titles.text(page))
-            if not found:
+            match = _NUMBERED.match(titles.text(page))
+            if not match:
                 continue
             folder = corpus.page_url(page).partition("?")[0].rpartition("/")[0]
-            place = (folder, found["first"].upper(), *found["more"].split(".")[1:])
-            self._behind[page] = found.end()
-            if found["kind"] or found["end"] or (found["more"] and found["first"].isdigit()):
+            place = (folder, match["first"].upper(), *match["more"].split(".")[1:])
+            self._behind[page] = match.end()
+            if match["kind"] or match["end"] or (match["more"] and match["first"].isdigit()):
                 self._place[page] = place
-            elif found["first"].isdigit():
+            elif match["first"].isdigit():
                 bare[page] = place
         # A number with nothing behind it may be part of a title (7 Wonders), unless others of the same folder go on counting.
         known = set(bare.values())

@@ -80,18 +80,18 @@ def join_clusters(
     page_before = match_some(base, corpus)
     page_now = np.full(len(base), -1, np.int64)
     page_now[page_before[page_before >= 0]] = np.flatnonzero(page_before >= 0)
-    made = []
+    joined = []
     for tree in trees:
         if tree.name == "clusters":
             homes = np.where(page_before >= 0, _homes(tree, len(base))[page_before], -1)
             if (homes >= 0).any():
                 homes = _join(corpus, tree, homes, workshop, 0, no_progress, threads)
-            made.append(_with_pages(tree, np.where(homes >= 0, homes, _largest(tree)), page_now))
+            joined.append(_with_pages(tree, np.where(homes >= 0, homes, _largest(tree)), page_now))
         elif tree.name == "addresses":
-            made.append(_described_by(address_tree(corpus), tree, page_now))
+            joined.append(_described_by(address_tree(corpus), tree, page_now))
         else:
-            made.append(_with_same_pages(tree, page_now))
-    return made
+            joined.append(_with_same_pages(tree, page_now))
+    return joined
 
 
 def describe_sample(corpus: Corpus, clusters: Tree, workshop: BagWorkshop) -> SampledPages:
@@ -177,25 +177,25 @@ def _with_pages(tree: Tree, homes: Array, page_now: Array) -> Tree:
     """Return a tree with pages assigned to its nodes by `homes`."""
     order = np.argsort(homes, kind="stable")
     offsets = np.searchsorted(homes[order], np.arange(len(tree) + 1)).astype(np.int64)
-    return _central_now(replace(tree, pages=order, offsets=offsets), tree.descriptions, page_now)
+    return _renew_central(replace(tree, pages=order, offsets=offsets), tree.descriptions, page_now)
 
 
 def _with_same_pages(tree: Tree, page_now: Array) -> Tree:
     """Return a tree with only the pages that still exist."""
     there = tree.keep_pages(page_now >= 0)
-    return _central_now(replace(there, pages=page_now[there.pages]), tree.descriptions, page_now)
+    return _renew_central(replace(there, pages=page_now[there.pages]), tree.descriptions, page_now)
 
 
 def _described_by(tree: Tree, before: Tree | None, page_now: Array) -> Tree:
     """Return a tree of paths with the descriptions of the nodes that had the same paths before."""
     known = dict(zip(name_paths(before), before.descriptions, strict=True)) if before else {}
     bare = [ClusterDescription(one.name, (), ()) for one in tree.descriptions]
-    return _central_now(
+    return _renew_central(
         tree, [known.get(path, one) for path, one in zip(name_paths(tree), bare, strict=True)], page_now
     )
 
 
-def _central_now(tree: Tree, descriptions: Sequence[ClusterDescription], page_now: Array) -> Tree:
+def _renew_central(tree: Tree, descriptions: Sequence[ClusterDescription], page_now: Array) -> Tree:
     """Return a tree with its old descriptions; central pages that are gone are replaced by first pages."""
     described = []
     for node, one in enumerate(descriptions):

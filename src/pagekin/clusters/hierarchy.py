@@ -54,14 +54,14 @@ class Tree:
     def _below(self) -> list[Array]:
         """Return all pages of each node, including those of its descendants, ascending."""
         below: list[list[Array]] = [[self.pages[self.offsets[n] : self.offsets[n + 1]]] for n in range(len(self))]
-        made: list[Array] = [np.zeros(0, np.int64)] * len(self)
+        pages_of_node: list[Array] = [np.zeros(0, np.int64)] * len(self)
         for node in range(len(self) - 1, -1, -1):
             # np.unique does the same, but loads numpy.ma: a tenth of the time that a question takes on the command line.
             pages = np.sort(np.concatenate(below[node]))
-            made[node] = pages[np.diff(pages, prepend=-1) > 0]
+            pages_of_node[node] = pages[np.diff(pages, prepend=-1) > 0]
             if self.parent[node] >= 0:
-                below[int(self.parent[node])].append(made[node])
-        return made
+                below[int(self.parent[node])].append(pages_of_node[node])
+        return pages_of_node
 
     def pages_of(self, node: int) -> npt.NDArray[np.int64]:
         """Return all pages of a node, ascending."""

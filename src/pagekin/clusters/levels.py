@@ -31,8 +31,8 @@ class Rows:
         weights /= np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
         return cls(np.searchsorted(page, np.arange(len(bags) + 1)), bags.terms[is_word], weights, words)
 
-    def placed_at(self, pages: Array, count: int) -> "Rows":
-        """Return these rows placed among more pages: row i belongs to page pages[i] (ascending), other rows are empty."""
+    def place_among(self, pages: Array, count: int) -> "Rows":
+        """Return `count` rows for more pages: row i of these is row pages[i] (ascending) of them, and others are empty."""
         sizes = np.zeros(count, np.int64)
         sizes[pages] = np.diff(self.offsets)
         return replace(self, offsets=np.append(0, np.cumsum(sizes)))

@@ -122,7 +122,7 @@ def _page_facts(corpus: Corpus, workshop: BagWorkshop, chosen: Array, threads: i
     urls, place = np.unique(page_url, return_index=True)
     bags = workshop.matrix(PLAIN, page_url, words_alone=True)
     return PageFacts(
-        Rows.of_words(bags, words).placed_at(chosen, len(corpus)),
+        Rows.of_words(bags, words).place_among(chosen, len(corpus)),
         Rows.of_words(page_words(corpus, threads).titles, words),
         PageLinks.of(chosen[place[links_between(corpus, urls)[0]]], len(corpus)),
         lambda term: workshop.term_text(PLAIN, term),
@@ -140,10 +140,12 @@ def _describe_tree(
     kept_pages[chosen] = True
     looked_at = tree if len(chosen) == len(corpus) else tree.keep_pages(kept_pages)
     search = CandidateSearch(looked_at, shown, pages.links) if shown else None
-    made = describe(looked_at, pages, search.note if search else None, shown.unfit if shown else None)
+    described_tree = describe(looked_at, pages, search.note if search else None, shown.unfit if shown else None)
     kept = names.match(tree, corpus) if tree.name == "clusters" else {}
     descriptions = (
-        name_tree(made, shown, search.candidates(), pages.links, kept) if search and shown else list(made.descriptions)
+        name_tree(described_tree, shown, search.candidates(), pages.links, kept)
+        if search and shown
+        else list(described_tree.descriptions)
     )
     for node, name in kept.items():
         descriptions[node] = replace(descriptions[node], name=name)

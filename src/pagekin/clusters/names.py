@@ -122,13 +122,13 @@ class TreeNames:
             for name in (*above, *(self.kept[node] for node in siblings if node in self.kept)):
                 taken |= {fold_case(name), fold_case(name.partition(": ")[2])}
             for node in siblings:
-                name = self.kept.get(node) or _set_apart(self._name(node, taken), taken)
+                name = self.kept.get(node) or _make_unique(self._name(node, taken), taken)
                 self.names[node] = name
                 taken |= {fold_case(name), fold_case(name.partition(": ")[2])}
 
     def _name(self, node: int, taken: set[str]) -> str:
         """Return the name of a node, given the names already taken."""
-        free = [one for one in self._own(node) if fold_case(one.form) not in taken]
+        free = [one for one in self._beside_product(node) if fold_case(one.form) not in taken]
         if self.notices[node] > (_NOTICES if free else 0.5) * self.sizes[node]:
             return self._led_to(node, taken) or NOTICES
         if title := self._same_title(node):
@@ -136,8 +136,8 @@ class TreeNames:
         product = self.product(node)
         if product and self._is_whole(node) and fold_case(product) not in taken:
             return product
-        given = self._given(node, free, taken)
-        name = given or self._listed(node, free)
+        given = self._authors_name(node, free, taken)
+        name = given or self._list_parts(node, free)
         if not name:
             chosen = choose_phrases(free, self.sizes[node])
             prefix = self.overviews.prefix(node) if len(chosen) != 1 else ""
@@ -153,7 +153,7 @@ class TreeNames:
         name, product = self._name(node, set()), self.product(node)
         return name.removeprefix(f"{product}: ").partition(", ")[0]
 
-    def _given(self, node: int, free: Sequence[Candidate], taken: set[str]) -> str:
+    def _authors_name(self, node: int, free: Sequence[Candidate], taken: set[str]) -> str:
         """Return the authors' name for a node, from an overview page or the beginning of its titles; '' if it is taken.
 
         A phrase that covers the node is not replaced by the name of a module (Common Test, not ct) or by itself with more words
@@ -164,7 +164,7 @@ class TreeNames:
         covered = len(free[0].pages) >= _ENOUGH * self.sizes[node] if free else False
         is_good = covered and free[0].score >= _WEAK
         least = _COVERED if node in self.groups else _ENOUGH
-        ways = (self.overviews.chapter(node), self.overviews.title(node, least), self.overviews.beginning(node))
+        ways = (self.overviews.chapter(node), self.overviews.title(node, least), self.overviews.common_beginning(node))
         for name in ways:
             if name and fold_case(name) not in taken and not set(tokens(name)) <= own:
                 return self._better(name, free[0].form if free else "", covered, is_good)
@@ -220,7 +220,7 @@ class TreeNames:
                     )
         return ""
 
-    def _own(self, node: int) -> list[Candidate]:
+    def _beside_product(self, node: int) -> list[Candidate]:
         """Return the candidates of a node that are more than the name of the product that it belongs to."""
         owner = self.owner[node]
         words = set(tokens(self.shown.products.names[owner])) if owner != NOBODY else set()
@@ -248,7 +248,7 @@ class TreeNames:
         owner = self.owner[node]
         return bool(self.large[node][owner] >= _WHOLE * self.of_products[owner])
 
-    def _listed(self, node: int, free: Sequence[Candidate]) -> str:
+    def _list_parts(self, node: int, free: Sequence[Candidate]) -> str:
         """Return the names of a topic's largest products, or of its parts if it is a group; '' if a phrase covers it."""
         several = list(self.large[node])[:_IN_NAME]
         own = {word for one in several for word in tokens(self.shown.products.names[one])}
@@ -269,7 +269,7 @@ class TreeNames:
         for part in sorted(parts, key=lambda part: -self.sizes[part]) if is_one else parts:
             product = self.product(part) if self.owner[part] != self.owner[node] else ""
             own_name = self._own_name(part)
-            likely = (product, own_name, *(one.form for one in self._own(part)))
+            likely = (product, own_name, *(one.form for one in self._beside_product(part)))
             same = _is_part if own_name not in ("", _OTHER, NOTICES) else _overlap
             form = next((one for one in likely if one and not any(same(one, other) for other in forms)), "")
             if form and (self.sizes[part] >= _PART * self.sizes[node] or len(forms) == 1):
@@ -278,18 +278,18 @@ class TreeNames:
 
 
 def name_tree(
-    tree: Tree, shown: ShownPhrases, found: Sequence[Sequence[Candidate]], links: PageLinks,
+    tree: Tree, shown: ShownPhrases, candidates: Sequence[Sequence[Candidate]], links: PageLinks,
     kept: Mapping[int, str] | None = None,
 ) -> list[ClusterDescription]:  # fmt: skip
     """Return descriptions with names for all nodes, and with characteristic phrases before the characteristic words.
 
-    `found` are the candidates of each node; `kept` are names that some nodes have in any case.
+    `candidates` are the candidates of each node; `kept` are names that some nodes have in any case.
     """
-    names = TreeNames(tree, shown, found, kept or {}, Overviews(tree, shown, links))
+    names = TreeNames(tree, shown, candidates, kept or {}, Overviews(tree, shown, links))
     names.choose()
     descriptions = []
     for node, described in enumerate(tree.descriptions):
-        phrases = [one.form for one in distinct(found[node])]
+        phrases = [one.form for one in distinct(candidates[node])]
         seen = {word for form in phrases for word in tokens(form)} | shown.site_words
         terms = [*phrases, *(word for word in described.terms if fold_case(word) not in seen)][:TERMS]
         descriptions.append(replace(described, name=names.names[node], terms=tuple(terms)))
@@ -298,20 +298,20 @@ def name_tree(
 
 def _largest(counts: npt.NDArray[np.int64], least: float) -> dict[int, int]:
     """Return (number, count) of everything that occurs at least this often, the most frequent first."""
-    found = np.flatnonzero(counts >= max(least, 1)).tolist()
-    return {one: int(counts[one]) for one in sorted(found, key=lambda one: (-counts[one], one))}
+    frequent = np.flatnonzero(counts >= max(least, 1)).tolist()
+    return {one: int(counts[one]) for one in sorted(frequent, key=lambda one: (-counts[one], one))}
 
 
-def _set_apart(name: str, taken: set[str]) -> str:
+def _make_unique(name: str, taken: set[str]) -> str:
     """Return a name with a number if it is taken."""
     numbered = (f"{name} ({number})" for number in count(2))
     return name if fold_case(name) not in taken else next(one for one in numbered if fold_case(one) not in taken)
 
 
-def distinct(found: Sequence[Candidate]) -> Iterator[Candidate]:
+def distinct(candidates: Sequence[Candidate]) -> Iterator[Candidate]:
     """Yield candidates that are not part of an earlier one."""
     seen: set[frozenset[str]] = set()
-    for one in found:
+    for one in candidates:
         key = frozenset(tokens(one.form))
         if not any(key <= other or other <= key for other in seen):
             seen.add(key)
@@ -330,44 +330,44 @@ def is_small(form: str) -> bool:
     return form.islower() and " " not in form and not is_code(form)
 
 
-def prefer_words(found: list[Candidate], size: int = 0) -> list[Candidate]:
+def prefer_words(candidates: list[Candidate], size: int = 0) -> list[Candidate]:
     """Return candidates without names in code if the best is one and a phrase of words is nearly as good; `size` is the topic's.
 
     If another has the words of which the name in code is made, these are the best: Foreign Data Wrapper.
     """
-    small = bool(found) and is_small(found[0].form)
-    if not found or not (small or is_code(found[0].form)):
-        return found
-    words = [one for one in found if not is_code(one.form) and not (small and is_small(one.form))]
-    spoken = re.compile(rf"\b{re.escape(found[0].form.replace('_', ' '))}\b", re.IGNORECASE)
-    said = next(filter(None, (spoken.search(one.form) for one in words)), None) if "_" in found[0].form else None
+    small = bool(candidates) and is_small(candidates[0].form)
+    if not candidates or not (small or is_code(candidates[0].form)):
+        return candidates
+    words = [one for one in candidates if not is_code(one.form) and not (small and is_small(one.form))]
+    spoken = re.compile(rf"\b{re.escape(candidates[0].form.replace('_', ' '))}\b", re.IGNORECASE)
+    said = next(filter(None, (spoken.search(one.form) for one in words)), None) if "_" in candidates[0].form else None
     if said:
-        return [replace(found[0], form=said.group()), *words]
+        return [replace(candidates[0], form=said.group()), *words]
     for one in words:
         is_phrase = (" " in one.form or one.form[0].isupper()) and not any(map(str.isdigit, one.form))
-        as_many = len(one.pages) >= len(found[0].pages)
-        enough = len(one.pages) >= (_NEARLY_ALL if small else _HALF) * len(found[0].pages)
+        as_many = len(one.pages) >= len(candidates[0].pages)
+        enough = len(one.pages) >= (_NEARLY_ALL if small else _HALF) * len(candidates[0].pages)
         is_sure = len(one.pages) >= _OWN * one.everywhere and (" " in one.form or one.form.isupper())
         least = _LEAST if as_many and is_sure and len(one.pages) >= _HALF * size else _NEARLY
-        if is_phrase and enough and (is_sure or not small) and one.score >= least * found[0].score:
+        if is_phrase and enough and (is_sure or not small) and one.score >= least * candidates[0].score:
             return [one, *(other for other in words if other is not one)]
-    return found
+    return candidates
 
 
-def choose_phrases(found: Sequence[Candidate], size: int) -> list[Candidate]:
+def choose_phrases(candidates: Sequence[Candidate], size: int) -> list[Candidate]:
     """Return the phrases of a name: the best one, and others that cover further pages if it covers few."""
-    chosen = list(found[:1])
+    chosen = list(candidates[:1])
     covered = both = chosen[0].pages if chosen else np.zeros(0, np.int64)
     while chosen and len(chosen) < _IN_NAME and len(covered) < _ENOUGH * size:
         best, most = None, (_WORTH if len(chosen) == 1 else _EQUAL) * chosen[0].score
-        for one in found:
-            together = np.intersect1d(one.pages, both, assume_unique=True)
+        for one in candidates:
+            shared = np.intersect1d(one.pages, both, assume_unique=True)
             new = len(one.pages) - len(np.intersect1d(one.pages, covered, assume_unique=True))
             worth = one.score * new / len(one.pages)
             is_equal = worth >= _EQUAL * chosen[0].score and new >= _SECOND * size
             if (
                 worth > most
-                and (is_equal or len(together) >= max(_TOGETHER * size, 3))
+                and (is_equal or len(shared) >= max(_TOGETHER * size, 3))
                 and not any(_overlap(one.form, other.form) for other in chosen)
             ):
                 best, most = one, worth
@@ -376,10 +376,10 @@ def choose_phrases(found: Sequence[Candidate], size: int) -> list[Candidate]:
         chosen.append(best)
         covered = np.union1d(covered, best.pages)
         both = np.intersect1d(both, best.pages, assume_unique=True)
-    return [_lengthen(one, found) for one in chosen]
+    return [_lengthen(one, candidates) for one in chosen]
 
 
-def _lengthen(short: Candidate, found: Sequence[Candidate]) -> Candidate:
+def _lengthen(short: Candidate, candidates: Sequence[Candidate]) -> Candidate:
     """Return the best longer phrase on most pages that show a phrase: Georgia Institute of Technology.
 
     Of one word, more pages may do without the longer phrase: "loss" is less of a name than "data loss".
@@ -388,7 +388,7 @@ def _lengthen(short: Candidate, found: Sequence[Candidate]) -> Candidate:
     inside = f" {' '.join(words)} "
     longer = (
         one
-        for one in found
+        for one in candidates
         if len(tokens(one.form)) > len(words)
         and inside in f" {' '.join(tokens(one.form))} "
         and (is_code(short.form) or not is_code(one.form))

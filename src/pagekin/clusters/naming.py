@@ -54,7 +54,7 @@ def rank_phrases(
     may = np.flatnonzero(score > 0)
     place, term, best = place[may], sums.term[may], score[may]
     best *= _NESTED + (1 - _NESTED) * shown.alone[term] ** _ALONE
-    best *= (1 + _TITLED * shown.titled[term]) * (1 + _CRUMBS * shown.in_crumbs[term])
+    best *= (1 + _TITLED * shown.is_title[term]) * (1 + _CRUMBS * shown.in_crumbs[term])
     best[shown.of_sites[term]] *= _SITE_WORD
     words = telling.of_phrases(place, shown.stems[term])
     best *= np.maximum(words, shown.in_crumbs[term]) ** _TELLING
@@ -157,13 +157,13 @@ class CandidateSearch:
 
     def candidates(self) -> list[list["Candidate"]]:
         """Return the phrases that may name each node, the best first, as pages write them."""
-        phrases = np.unique(np.concatenate([np.zeros(0, np.int64), *(found[0] for found in self._found)]))
+        phrases = np.unique(np.concatenate([np.zeros(0, np.int64), *(columns[0] for columns in self._found)]))
         forms = self._shown.forms(phrases.astype(np.int64).tolist())
         return [
             [
                 Candidate(form, float(score), held, int(self._shown.df[int(phrase)]))
-                for phrase, score, held in zip(*found, strict=True)
+                for phrase, score, held in zip(*columns, strict=True)
                 if (form := forms.get(int(phrase)))
             ]
-            for found in self._found
+            for columns in self._found
         ]

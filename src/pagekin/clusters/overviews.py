@@ -136,7 +136,7 @@ class Overviews:
         telling = any(word not in STOP_WORDS and len(word) > 1 for word in words)
         return name if telling and len(words) <= _LONGEST and not is_furniture(name) else ""
 
-    def beginning(self, node: int) -> str:
+    def common_beginning(self, node: int) -> str:
         """Return the (two or more) words with which most titles of a topic begin, but few others; '' if there are none."""
         mine = self._some_titles(self._tree.pages_of(node))
         counts = Counter(key for title in mine for key in {*_beginnings(title)})

@@ -79,8 +79,8 @@ class PhraseFinder:
         streams = corpus.stream_batch(first, last)
         longest = int(np.max(np.diff(streams.tokens), initial=0)) + 1
         room = kernels.MOST_WORDS * kernels.LONGEST + kernels.MOST_TEXT * kernels.LONGEST_TEXT
-        found = tuple(np.empty(room, kind) for kind in _TYPES)
-        scratch = np.empty(longest, np.uint8), np.empty(longest, np.bool_), found
+        columns = tuple(np.empty(room, kind) for kind in _TYPES)
+        scratch = np.empty(longest, np.uint8), np.empty(longest, np.bool_), columns
         size = 0 if least == 0 else min(2 * kernels.LONGEST * len(streams.words), room * (last - first))
         out = tuple(np.empty(size, kind) for kind in _TYPES)
         part = slice(int(bounds[first]), int(bounds[last]))
@@ -116,19 +116,19 @@ class PhraseFinder:
 
     def batches(self, counts: Array) -> Iterator[tuple[Array, Array, Array, Array, Array]]:
         """Yield (hashes, ranks, places, words, ends of pages) of the phrases in slots with enough pages, batch by batch."""
-        for _batch, found in map_in_order(self._threads, lambda a, b: self._find(a, b, counts, LEAST), self._ranges):
-            hashes, ranks, places, words, ends = found
+        for _batch, batch in map_in_order(self._threads, lambda a, b: self._find(a, b, counts, LEAST), self._ranges):
+            hashes, ranks, places, words, ends = batch
             yield hashes, ranks, places, words, ends
 
-    def known(self, hashes: Array) -> Iterator[tuple[Array, Array, Array]]:
+    def find_known(self, hashes: Array) -> Iterator[tuple[Array, Array, Array]]:
         """Yield (pages, places in `hashes`, ranks) of known phrases, given by their hashes, rising, batch by batch."""
         counts = np.zeros(self.slots, np.uint8)
         counts[(hashes & np.uint64(self.slots - 1)).astype(np.int64)] = LEAST
-        for (first, last), (found, ranks, _places, _words, ends) in zip(
+        for (first, last), (hashes_here, ranks, _places, _words, ends) in zip(
             self._ranges, self.batches(counts), strict=True
         ):
-            place = np.minimum(np.searchsorted(hashes, found), max(len(hashes) - 1, 0))
-            same = np.flatnonzero(hashes[place] == found) if len(hashes) else np.zeros(0, np.int64)
+            place = np.minimum(np.searchsorted(hashes, hashes_here), max(len(hashes) - 1, 0))
+            same = np.flatnonzero(hashes[place] == hashes_here) if len(hashes) else np.zeros(0, np.int64)
             pages = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))
             yield pages[same], place[same], ranks[same]
 

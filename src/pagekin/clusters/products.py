@@ -181,7 +181,7 @@ def _mentioned_name(corpus: Corpus, host: str, held: Sequence[TitledPage]) -> st
     some = _spread([one.page for one in held])
     words = [set(corpus.words(page).tolist()) for page in some]
 
-    def mentioned(name: str) -> bool:
+    def is_mentioned(name: str) -> bool:
         terms = [corpus.term_number(word) for word in tokens(name)]
         share = sum(all(term in page for term in terms) for page in words) / len(words)
         return bool(terms) and min(terms) >= 0 and share >= _MENTIONED
@@ -200,7 +200,7 @@ def _mentioned_name(corpus: Corpus, host: str, held: Sequence[TitledPage]) -> st
             return name
     homes = sorted(held, key=lambda one: (one.url.count("/"), "index" not in one.url, len(one.url), one.page))
     names = (clean_name(one.title) for one in homes[:_HOMES])
-    return next((name for name in names if name and mentioned(name)), "")
+    return next((name for name in names if name and is_mentioned(name)), "")
 
 
 def _find_capitalised(corpus: Corpus, word: str, pages: Sequence[int]) -> str:

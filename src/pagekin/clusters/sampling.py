@@ -216,9 +216,9 @@ def _links_to_sample(corpus: Corpus, urls: Array, sample: Array, others: Array) 
     for _start, chunk in chunks(pairs):
         sources, targets = np.divmod(chunk, len(urls))
         weights = weigh_links(out[sources], into[targets])
-        for found, page, sampled in ((forth, sources, targets), (back, targets, sources)):
+        for edges, page, sampled in ((forth, sources, targets), (back, targets, sources)):
             kept = (in_others[page] >= 0) & (in_sample[sampled] >= 0)
-            found.append((in_others[page[kept]], in_sample[sampled[kept]], weights[kept]))
+            edges.append((in_others[page[kept]], in_sample[sampled[kept]], weights[kept]))
     page, sampled, weight = (np.concatenate(column) for column in zip(*forth, *back, strict=True))
     return page, sampled, weight
 

@@ -138,7 +138,7 @@ class ShownPhrases:
         return np.bincount(self.phrases.phrases, crumbs, self.phrases.count) / np.maximum(self.df, 1)
 
     @cached_property
-    def titled(self) -> npt.NDArray[np.bool_]:
+    def is_title(self) -> npt.NDArray[np.bool_]:
         """Mark the phrases that are the whole title of a page."""
         are_titles = np.zeros(self.phrases.count, np.bool_)
         are_titles[self._titles[0]] = True
@@ -193,7 +193,7 @@ class ShownPhrases:
         of_sites, _names, notices = site_words(self.corpus, others)
         of_sites[notices | self.copies] = -1
         finder = PhraseFinder(self.corpus, self.vocabulary, of_sites, threads)
-        pages, places, ranks = zip(*finder.known(self.phrases.hashes[wanted]), strict=True)
+        pages, places, ranks = zip(*finder.find_known(self.phrases.hashes[wanted]), strict=True)
         return np.concatenate(pages), wanted[np.concatenate(places)], np.concatenate(ranks)
 
     def forms(self, phrases: Iterable[int]) -> dict[int, str]:
@@ -222,7 +222,7 @@ class ShownPhrases:
                 first = int(self.phrases.places[entry])
                 last = first + int(self.phrases.words[entry]) - 1
                 length = len(self.corpus.word(int(ids[last])))
-                form = _written(text, int(begins[first]), int(begins[last]), length)
+                form = _words_between(text, int(begins[first]), int(begins[last]), length)
                 written.setdefault(phrase, Counter())[form] += 1
                 languages.setdefault(phrase, Counter())[self.corpus.language(page)] += 1
                 before.setdefault(phrase, Counter())[_word_before(text, int(begins[first]))] += 1
@@ -252,7 +252,7 @@ def _is_site_name(form: str, sites: frozenset[str]) -> bool:
     return " ".join(words) in sites or (len(words) == 1 and form.islower() and f".{words[0]}" in sites)
 
 
-def _written(text: bytes, first: int, last: int, length: int) -> str:
+def _words_between(text: bytes, first: int, last: int, length: int) -> str:
     """Return the words of a text from the one at byte `first` to that of some letters at byte `last`."""
     end = text[last : last + 4 * length + 4].decode("utf-8", "ignore")
     more = re.match(r"\+\+|#(?!\w)", end[length:])

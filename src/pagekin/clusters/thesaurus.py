@@ -86,15 +86,15 @@ class PageTopics:
         page_url = np.asarray(corpus.pages.url)[chosen].astype(np.int64)
         with temporary_folder("thesaurus") as folder:
             workshop = workshop or BagWorkshop(corpus, folder, threads)
-            sizes, found = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
+            sizes, terms_of_parts = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
             for first in range(0, len(page_url), _PART):
                 matrix = workshop.matrix(_STRATEGY, page_url[first : first + _PART], words_alone=True)
                 heaviest = np.empty(len(matrix.terms), np.uint32)
                 count = heaviest_terms(matrix.offsets, matrix.terms, matrix.weights, ABOUT, heaviest)
                 sizes.append(np.minimum(np.diff(matrix.offsets), ABOUT))
-                found.append(heaviest[:count].copy())
-            offsets, terms = np.cumsum(np.concatenate(sizes)), np.concatenate(found)
-            del found
+                terms_of_parts.append(heaviest[:count].copy())
+            offsets, terms = np.cumsum(np.concatenate(sizes)), np.concatenate(terms_of_parts)
+            del terms_of_parts
             words = workshop.vocabulary(_STRATEGY)
             offered = _is_talked_about(corpus, words, offsets, terms, threads, pages) if phrases else None
             offered = offered & ~stand_in_code(corpus, words, pages) if offered is not None else None
@@ -247,12 +247,12 @@ class PageThesaurus:
     @cached_property
     def _of_stem(self) -> dict[str, int]:
         """Return the most common word with each stem."""
-        found: dict[str, int] = {}
+        most_common: dict[str, int] = {}
         for word, term in self._number.items():
             stem = stem_of_word(word)
-            if stem not in found or self._df[term] > self._df[found[stem]]:
-                found[stem] = term
-        return found
+            if stem not in most_common or self._df[term] > self._df[most_common[stem]]:
+                most_common[stem] = term
+        return most_common
 
     def find(self, word: str) -> int:
         """Return the number of a word, or of the most common word with its stem; -1 if no page is about it."""
@@ -261,7 +261,7 @@ class PageThesaurus:
             return self._number[form]
         return self._of_stem.get(stem_of_word(form), -1) if form else -1
 
-    def known(self, words: Sequence[str]) -> tuple[list[int], bool]:
+    def known_terms(self, words: Sequence[str]) -> tuple[list[int], bool]:
         """Return the numbers of the words that pages are about, and whether these are all words that could be.
 
         Stop words cannot, so they do not matter unless there are no others.
@@ -297,9 +297,9 @@ class PageThesaurus:
         both = np.bincount(self._term[asked[self._page]], minlength=self._words)
         both[list(terms)] = 0
         both[~self._offered] = 0
-        found = np.flatnonzero(both)
-        words = tuple(self._shown[term] for term in found.tolist())
-        return Cooccurrences(len(pages), self._pages, words, both[found], self._df[found])
+        terms_met = np.flatnonzero(both)
+        words = tuple(self._shown[term] for term in terms_met.tolist())
+        return Cooccurrences(len(pages), self._pages, words, both[terms_met], self._df[terms_met])
 
     def suggest(self, terms: Sequence[int], count: int = 8) -> Suggestions:
         """Suggest terms for a question of some terms."""
@@ -321,7 +321,7 @@ class Cooccurrences:
     """Pages that are about it."""
 
     @classmethod
-    def summed(cls, several: Sequence["Cooccurrences"]) -> "Cooccurrences":
+    def sum_of(cls, several: Sequence["Cooccurrences"]) -> "Cooccurrences":
         """Sum the counts of several collections that share no page; those without a page of the question do not count."""
         several = [one for one in several if one.pages]
         numbers: dict[str, int] = {}
@@ -373,13 +373,13 @@ class Cooccurrences:
         in_question, of_term = self.both / self.pages, self.both / np.maximum(self.df, 1)
         lift = in_question / np.maximum(self.df / max(self.documents, 1), 1e-9)
         may = (self.both >= max(2, _LEAST_SHARE * self.pages)) & (self.df >= _FEWEST)
-        together = may & (self.both >= min(_FEWEST_TOGETHER, self.pages // 2))
+        collocated = may & (self.both >= min(_FEWEST_TOGETHER, self.pages // 2))
         narrower = may & (of_term >= 0.5) & (self.df < 0.7 * self.pages)
         broader = may & (in_question >= 0.25) & (self.df > 1.5 * self.pages) & (lift > 1.5)
         value = in_question * np.log(np.maximum(lift, 1.0))
         return Suggestions(
             self.pages,
-            self._best(together & ~narrower & ~broader & (lift > 1), value, count),
+            self._best(collocated & ~narrower & ~broader & (lift > 1), value, count),
             self._best(broader, value, count),
             self._best(narrower, self.both * of_term, count),
         )

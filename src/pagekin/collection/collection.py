@@ -257,9 +257,9 @@ class Collection:
 
     def search(self, request: messages.SearchRequest) -> Answer:
         """Return matching documents, copies folded; if few hold all words of a question, also those that hold some."""
-        return self._answer_found(request, self.whole.search)
+        return self._answer_hits(request, self.whole.search)
 
-    def _answer_found(self, request: R, ask: Callable[[R], WholeHits]) -> Answer:
+    def _answer_hits(self, request: R, ask: Callable[[R], WholeHits]) -> Answer:
         started = time.perf_counter()
         answer = ask(request)
         return self.answer(request, answer.hits, started, **answer.facts)
@@ -320,7 +320,7 @@ class Collection:
         phrase = self.thesaurus.find_phrase([word for attribute, word in words if not attribute])
         if phrase >= 0 and not any(attribute for attribute, _word in words):
             return [phrase], True
-        return self.thesaurus.known([word for _attribute, word in words])
+        return self.thesaurus.known_terms([word for _attribute, word in words])
 
     def _cooccurrences(self, query: Query) -> Cooccurrences:
         """Count the words of the pages about a query; if no page is about all of it, of the best matches."""
@@ -345,13 +345,13 @@ class Collection:
         )
 
     def _about_some(self, query: Query) -> Cooccurrences | None:
-        """Count the words of the pages about those query words that some page is about; None if there are no such pages."""
+        """Count the words of pages about part of the query, leaving out words that no page is about; None without such pages."""
         known = [(part.thesaurus, words) for part in self.whole.parts if (words := part.known_words(query)[0])]
         return _sum_counts(words.cooccurrences(words.pages(some), some) for words, some in known) if known else None
 
     def related(self, request: messages.RelatedRequest) -> Answer:
         """Return the pages of this collection that are most similar to a page."""
-        return self._answer_found(request, self.whole.related)
+        return self._answer_hits(request, self.whole.related)
 
     def bag(self, request: messages.RelatedRequest) -> messages.Bag:
         """Return a page's bag, to be compared in other collections."""
@@ -401,7 +401,7 @@ class DeltaPart(Collection):
 def _sum_counts(counts: Iterable[Cooccurrences]) -> Cooccurrences:
     """Return the counts of a collection and of its delta as one."""
     several = list(counts)
-    return several[0] if len(several) == 1 else Cooccurrences.summed(several)
+    return several[0] if len(several) == 1 else Cooccurrences.sum_of(several)
 
 
 def _join_snippet(pieces: Iterable[tuple[str, bool]]) -> tuple[str, Marks]:

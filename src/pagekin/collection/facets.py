@@ -18,7 +18,7 @@ _DAY = 86_400
 
 @dataclass(frozen=True)
 class Facets:
-    """(value, documents) of all matching documents, the most frequent first, whatever the filters."""
+    """Values that filters can be set to, each with the number of documents that match before filters, the highest first."""
 
     sites: list[tuple[str, int]]
     languages: list[tuple[str, int]]

@@ -1,6 +1,7 @@
 """Graphs as files that Gephi and other programs read: GraphML, GEXF, and tables of nodes and edges."""
 
 import csv
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +10,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from pagekin.collection.graphs import Graph
 from pagekin.hypertext import host_of
+from pagekin.store import fresh_file
 
 # What XML 1.0 cannot hold, even escaped.
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
@@ -39,13 +41,8 @@ GRAPH_SUFFIXES = (".graphml", ".gexf")
 def write_graph(graph: Graph, path: Path) -> None:
     """Write a graph as GraphML or GEXF, by the name's end; all or nothing."""
     write = _write_graphml if path.suffix == ".graphml" else _write_gexf
-    fresh = path.with_name(f".{path.name}.unfinished")
-    try:
-        with fresh.open("w", encoding="utf-8") as file:
-            write(graph, file)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
+    with fresh_file(path) as file, io.TextIOWrapper(file, encoding="utf-8") as text:
+        write(graph, text)
 
 
 def count_nodes(graph: Graph) -> int:

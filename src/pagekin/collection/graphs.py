@@ -169,7 +169,7 @@ class Neighbours(Graph):
     def _neighbours(self) -> list[tuple[int, list[tuple[int, float]]]]:
         index = self._index
         documents = np.arange(len(index))
-        documents = documents[index.captured(documents)]
+        documents = documents[index.are_captured(documents)]
         answers = all_neighbours(index, documents, self._options, self._threads)
         return [
             (document, [(one.document, float(one.similarity)) for one in answer.related])

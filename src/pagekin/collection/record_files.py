@@ -6,7 +6,7 @@ import json
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +16,7 @@ from pagekin import __version__
 from pagekin.collection.page_tables import surt_key
 from pagekin.hypertext import Corpus
 from pagekin.sources import CopyError, RecordCopier, RecordPlace, payload_digest, warcinfo
+from pagekin.store import fresh_file
 
 _WARC_NAME = "data.warc.gz"
 _STEP = 1 << 20
@@ -58,7 +59,7 @@ def page_records(corpus: Corpus, copier: RecordCopier | None = None) -> Iterator
 def write_cdxj(records: Iterable[PageRecord], path: Path) -> int:
     """Write a sorted CDXJ index of records; return the number of records with a known place."""
     lines = _cdxj_lines(records)
-    with _fresh(path) as file:
+    with fresh_file(path) as file:
         file.writelines(lines)
     return len(lines)
 
@@ -67,7 +68,7 @@ def copy_records(
     records: Iterable[PageRecord], copier: RecordCopier, path: Path, about: str, tell: Callable[[int], None] = lambda _n: None
 ) -> CopiedRecords:  # fmt: skip
     """Write copies of records as a WARC file, one gzip member each; all or nothing."""
-    with _fresh(path) as file:
+    with fresh_file(path) as file:
         return _copy(records, copier, file, path.name, about, tell)
 
 
@@ -79,7 +80,7 @@ def write_wacz(
     try:
         with warc.open("wb") as file:
             done = _copy(records, copier, file, _WARC_NAME, about, tell)
-        with _fresh(path) as out, zipfile.ZipFile(out, "w") as archive:
+        with fresh_file(path) as out, zipfile.ZipFile(out, "w") as archive:
             resources = [_add_file(archive, f"archive/{_WARC_NAME}", warc)]
             resources.append(_add(archive, "indexes/index.cdxj", b"".join(_cdxj_lines(done.copied))))
             resources.append(_add(archive, "pages/pages.jsonl", b"".join(_page_lines(done.copied))))
@@ -165,15 +166,3 @@ def _add_stream(archive: zipfile.ZipFile, name: str, data: IO[bytes], size: int)
             digest.update(piece)
             out.write(piece)
     return {"name": Path(name).name, "path": name, "hash": f"sha256:{digest.hexdigest()}", "bytes": size}
-
-
-@contextmanager
-def _fresh(path: Path) -> Iterator[IO[bytes]]:
-    """Open a temporary file that replaces `path` once it is complete."""
-    fresh = path.with_name(f".{path.name}.unfinished")
-    try:
-        with fresh.open("wb") as file:
-            yield file
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)

@@ -54,8 +54,8 @@ class LabelThesaurus:
 
     def suggest(self, pairs: Sequence[tuple[str | None, str]], count: int, plain: bool = False) -> Suggestions:
         """Suggest terms that refine a query, given its words; `plain` as in 1996."""
-        found = [self._number.get(form, -1) for form in analyse([word for _attribute, word in pairs])]
-        words = list(dict.fromkeys(word for word in found if word >= 0))
+        numbers = [self._number.get(form, -1) for form in analyse([word for _attribute, word in pairs])]
+        words = list(dict.fromkeys(word for word in numbers if word >= 0))
         # The share of each sub-cluster's documents that hold all words, if they stand there independently of one another.
         share = np.ones(len(self._sizes))
         for word in words:
@@ -76,15 +76,15 @@ class LabelThesaurus:
         """
         inside = holding[self._cluster]
         summed = np.bincount(self._word[inside], self._df[inside], len(self._shown))
-        together = summed / max(float(self._sizes[holding].sum()), 1.0)
-        together[words] = 0
+        cooccurring = summed / max(float(self._sizes[holding].sum()), 1.0)
+        cooccurring[words] = 0
         children = np.setdiff1d(np.flatnonzero(np.isin(self._parents, words)), words)
         total = np.bincount(self._word, self._tf, len(self._shown))
         narrower = children[np.argsort(-total[children], kind="stable")[:count]]
         broader = list(dict.fromkeys(self._parents[words].tolist()))
         return Suggestions(
             known,
-            self._best(together > 0, together, count),
+            self._best(cooccurring > 0, cooccurring, count),
             self._names([word for word in broader if word >= 0 and word not in words][:count]),
             self._names(narrower.tolist()),
         )
@@ -116,18 +116,18 @@ class LabelThesaurus:
         Of the terms in more than one sub-cluster and at most half of them, the third that is in most is high; a low term's
         parent is the high term whose tf is distributed most alike.
         """
-        found = np.full(len(self._shown), -1, np.int64)
+        parents = np.full(len(self._shown), -1, np.int64)
         spread = np.bincount(self._word, minlength=len(self._shown))
         kept = np.flatnonzero((spread > 1) & (spread <= len(self._sizes) / 2))
         order = kept[np.argsort(-spread[kept], kind="stable")]
         high, low = order[: -(-len(order) // 3)], order[-(-len(order) // 3) :]
         if not len(high):
-            return found
+            return parents
         towards = self._distributions(high)
         for first in range(0, len(low), 512):
             some = low[first : first + 512]
-            found[some] = high[np.argmax(self._distributions(some) @ towards.T, axis=1)]
-        return found
+            parents[some] = high[np.argmax(self._distributions(some) @ towards.T, axis=1)]
+        return parents
 
     def _distributions(self, words: Array) -> npt.NDArray[np.float32]:
         """Return (words, sub-clusters): the tf of each word as a vector of length 1."""
@@ -172,7 +172,7 @@ class AddedTerms:
         return self.is_useful(term) and self._count(term)[1] > _BROADER * self._most
 
     def is_narrower(self, term: str) -> bool:
-        """Return whether the term is useful, fewer documents match it than the query, and most of these match the query."""
+        """Return whether the term is useful and matches fewer documents than the query, most of them among the query's own."""
         both, alone = self._count(term)
         return self.is_useful(term) and alone < self._most and both >= _INSIDE * alone
 
@@ -186,15 +186,15 @@ def without_own_words(
     With `added`, each is of use as its kind; then narrower terms are also looked for among `more`.
     """
     seen = {form for _attribute, form in asked_forms(query)}
-    found = suggest(_LOOKED_AT * count + len(seen))
+    suggestions = suggest(_LOOKED_AT * count + len(seen))
     lists: dict[str, tuple[str, ...]] = {}
     fits = {"narrower": added.is_narrower, "broader": added.is_broader, "collocated": added.is_useful} if added else {}
     # What turns out to be no broader goes with the query all the same, so that is asked last.
-    others = {"narrower": more, "broader": (), "collocated": found.broader if added else ()}
+    others = {"narrower": more, "broader": (), "collocated": suggestions.broader if added else ()}
     for kind in ("narrower", "broader", "collocated"):
         is_fit = fits.get(kind, lambda _term: True)
         kept: list[str] = []
-        for word in [*getattr(found, kind), *others[kind]]:
+        for word in [*getattr(suggestions, kind), *others[kind]]:
             forms = {form_of(one) for one in tokens(word)}
             key = forms if len(forms) == 1 else {word}
             if forms <= seen or key <= seen or is_furniture(word) or is_count(word):
@@ -203,4 +203,4 @@ def without_own_words(
                 kept.append(word)
                 seen |= key
         lists[kind] = tuple(kept)
-    return Suggestions(found.pages, lists["collocated"], lists["broader"], lists["narrower"])
+    return Suggestions(suggestions.pages, lists["collocated"], lists["broader"], lists["narrower"])

@@ -86,7 +86,7 @@ def _shares(collection: "Collection", given: list[int]) -> npt.NDArray[np.float6
 
 
 def _all_of_clusters(collection: "Collection", given: list[int]) -> dict[int, float]:
-    """Return all pages of the sub-clusters that hold given pages, scored by the share of these that they hold."""
+    """Return all pages of the sub-clusters that hold given pages, with scores: the share of these in a page's sub-cluster."""
     shares = _shares(collection, given)
     inside = collection.whole.pages_in_clusters(shares > 0).tolist()
     return dict(zip(inside, shares[collection.whole.cluster_of(inside)].tolist(), strict=True))

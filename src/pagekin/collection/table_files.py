@@ -9,6 +9,7 @@ from typing import IO, Any
 
 from pagekin.collection.tables import Table, require_package
 from pagekin.errors import PagekinError
+from pagekin.store import fresh_file
 
 TABLE_SUFFIXES = (".parquet", ".csv", ".jsonl")
 _EVERY = 1_000
@@ -31,15 +32,9 @@ def check_table_file(path: Path, suffixes: tuple[str, ...] = TABLE_SUFFIXES) -> 
 def write_table(table: Table, path: Path, tell: Callable[[int], None] = lambda _rows: None) -> int:
     """Write a table in the format of the name's ending; return the number of rows. `tell` receives it from time to time."""
     check_table_file(path)
-    fresh = path.with_name(f".{path.name}.unfinished")
     write = {".parquet": _write_parquet, ".csv": _write_csv, ".jsonl": _write_json_lines}[path.suffix]
-    try:
-        with fresh.open("wb") as file:
-            rows = write(table, file, tell)
-        fresh.replace(path)
-    finally:
-        fresh.unlink(missing_ok=True)
-    return rows
+    with fresh_file(path) as file:
+        return write(table, file, tell)
 
 
 def print_csv(table: Table, file: IO[bytes]) -> None:

@@ -71,10 +71,10 @@ class Whole:
         # Whoever brings statistics for the words of a query asks for these words alone.
         match: messages.Match = "all" if request.stats and request.match == "best" else request.match
         if request.raw and match != "best":  # as routers ask, hundreds of collections at a time
-            found, totals = self._find(
+            best, totals = self._find(
                 parse_query(request.query, match), request.limit, request.stats, keep, request.above
             )
-            return self._raw_hits(found, "", totals)
+            return self._raw_hits(best, "", totals)
         totals = ()
 
         def find(query: Query, depth: int) -> Hits:
@@ -86,10 +86,10 @@ class Whole:
             return rank_pages(partial(find, query), self._fold, request.first, request.first + request.limit)
 
         if request.raw:
-            found, _query, note = ask_best(
+            best, _query, note = ask_best(
                 self.words, request.query, match, lambda query: find(query, request.limit), lambda hits: hits.total
             )
-            return self._raw_hits(found, note, totals)
+            return self._raw_hits(best, note, totals)
         ranking, query, note = ask_best(self.words, request.query, match, rank, lambda ranking: ranking.total)
         hits = [self.ranked_hit(ranked, query) for ranked in ranking.pages]
         facts = {"total": ranking.total, "more": ranking.more, "distinct": ranking.distinct, "note": note}

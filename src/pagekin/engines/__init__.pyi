@@ -6,7 +6,7 @@ from .delta import DeltaReport, check_delta
 from .delta_limits import LARGEST_SHARE
 from .division import Census
 from .drift import Drift, compare_first, first_related, measure_drift, sample_questions
-from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder, write_atomically
+from .leaves import LEAVES, BuiltLeaves, LeafBuilder, LeafPlan, LeafSite, LeavesError, lock_folder
 from .local import BuildRecipe, BuildReport, build_collection, cluster_collection, index_collection, label_collection
 from .local_shards import build_shards
 from .needs import require_room
@@ -54,5 +54,4 @@ __all__ = [
     "sample_questions",
     "update_collection",
     "usual_costs",
-    "write_atomically",
 ]

@@ -178,12 +178,12 @@ def _captures(task: Task) -> Captures:
     return task.receive_from("captures", task.number, "captures", Captures, to=0)
 
 
-def _run_round(task: Task, made: Round[Any], count: int) -> dict[str, Any]:
+def _run_round(task: Task, outcome: Round[Any], count: int) -> dict[str, Any]:
     """Store a task's state after a round, and its letters to the given number of tasks."""
     nothing = Letter(np.asarray(task.number), Names.of([]), Names.of([]), np.zeros(0, np.int64))
-    task.send("state", [made.state])
-    task.send("letters", [made.letters.get(to, nothing) for to in range(count)])
-    return {"tally": made.tally, "done": made.done}
+    task.send("state", [outcome.state])
+    task.send("letters", [outcome.letters.get(to, nothing) for to in range(count)])
+    return {"tally": outcome.tally, "done": outcome.done}
 
 
 def _inbox(task: Task, stage: str, count: int) -> list[Letter]:
@@ -203,10 +203,12 @@ def choose_pages(task: Task) -> dict[str, Any]:
     tally = sum(task.result(before, number)["tally"] for number in range(count)) if task.round else 0
     state = _state(task, before, ChoiceState) if task.round else hypertext.begin_choice()
     ranges, captures = Ranges(task.number, tuple(starts)), _captures(task)
-    made = hypertext.advance_choice(captures, state, _inbox(task, "choose", count), tally, ranges)
-    while count == 1 and not made.done:
-        made = hypertext.advance_choice(captures, made.state, list(made.letters.values()), made.tally, ranges)
-    return _run_round(task, made, count)
+    outcome = hypertext.advance_choice(captures, state, _inbox(task, "choose", count), tally, ranges)
+    while count == 1 and not outcome.done:
+        outcome = hypertext.advance_choice(
+            captures, outcome.state, list(outcome.letters.values()), outcome.tally, ranges
+        )
+    return _run_round(task, outcome, count)
 
 
 def conclude_choice(task: Task) -> dict[str, Any]:
@@ -313,8 +315,8 @@ def find_names(task: Task) -> dict[str, Any]:
     state = _state(task, f"names.{task.round - 1}", ShardNames) if task.round else hypertext.begin_names()
     ranges = Ranges(task.number, tuple(_shard_starts(task)))
     inbox = _inbox(task, "names", task.work.shards)
-    made = hypertext.advance_names(*_chosen_and_links(task), state, inbox, ranges)
-    return _run_round(task, made, task.work.shards)
+    outcome = hypertext.advance_names(*_chosen_and_links(task), state, inbox, ranges)
+    return _run_round(task, outcome, task.work.shards)
 
 
 def merge_corpus(task: Task) -> dict[str, Any]:

@@ -98,7 +98,7 @@ def without_delta(kin: Kin) -> Kin:
 
 
 @dataclass(frozen=True)
-class _Touched:
+class _TouchedAddresses:
     """The addresses of a base that an update touches, by number."""
 
     moved: npt.NDArray[np.int64]
@@ -149,7 +149,7 @@ class DeltaMaker:
         hidden = np.union1d(touched.moved, touched.removed)
         stays = np.ones(len(self.corpus), np.bool_)
         stays[self._pages_at(hidden)] = False
-        citing = self.reader.citing(touched.moved)
+        citing = self.reader.find_citing(touched.moved)
         citing = citing[stays[citing]]
         is_target = np.zeros(len(self.corpus.urls), np.bool_)
         is_target[touched.moved] = True
@@ -205,7 +205,7 @@ class DeltaMaker:
         place = np.minimum(np.searchsorted(page_url, urls), len(page_url) - 1)
         return np.asarray(place[page_url[place] == urls]) if len(urls) else np.zeros(0, np.int64)
 
-    def _find_touched(self, new: Corpus | None) -> _Touched:
+    def _find_touched(self, new: Corpus | None) -> _TouchedAddresses:
         """Return what new, changed and removed pages touch."""
         if self._lost:
             raise NotInDeltaError(
@@ -228,19 +228,19 @@ class DeltaMaker:
         # Old links of pages that change or go lead to documents that change with them; so do those of pages that lose links
         # to what is removed, since its words stand in the windows of others.
         changing = self._pages_at(np.union1d(homes, removed))
-        changing = np.union1d(changing, self.reader.citing(removed))
+        changing = np.union1d(changing, self.reader.find_citing(removed))
         losing = self.reader.targets(changing)
         moved = {*losing.tolist(), *homes.tolist(), *self._homes_of(linked).tolist()}
         # Links to what is removed vanish, and addresses that had no bag may have one now: their citing pages change, too.
         touched = np.array(sorted(moved), np.int64)
-        citing = self.reader.citing(np.union1d(removed, touched[self.bags.documents(touched) < 0]))
+        citing = self.reader.find_citing(np.union1d(removed, touched[self.bags.documents(touched) < 0]))
         moved |= set(np.asarray(self.corpus.pages.url)[citing].tolist())
         moved = self._with_documents(moved) - set(removed.tolist())
         numbers = np.array(sorted(moved), np.int64)
         gone = set(self.corpus.urls.select(removed))
         decided = (named | self._names_of(set(homes.tolist()))) - gone
         names = sorted((self._names_of(moved) | named | linked) - gone)
-        return _Touched(numbers, removed, names, losing, decided)
+        return _TouchedAddresses(numbers, removed, names, losing, decided)
 
     def _names_of(self, moved: set[int]) -> set[bytes]:
         """Return addresses of the base with their aliases."""
@@ -275,7 +275,7 @@ class DeltaMaker:
 
     # -- its corpus -----------------------------------------------------------------------------------------------------
 
-    def _pages_to_copy(self, touched: _Touched) -> npt.NDArray[np.int64]:
+    def _pages_to_copy(self, touched: _TouchedAddresses) -> npt.NDArray[np.int64]:
         """Return the touched pages of the base of which nothing new was read: they are copied as they are.
 
         Where pages are removed, those that link to them lose these links, and are taken from parts like all others.
@@ -285,7 +285,7 @@ class DeltaMaker:
         decided = self.corpus.urls.find_all(sorted(touched.decided))
         return self._pages_at(np.setdiff1d(touched.moved, decided))
 
-    def _merge(self, touched: _Touched, new: Corpus | None, copied: int, most: int) -> Corpus:
+    def _merge(self, touched: _TouchedAddresses, new: Corpus | None, copied: int, most: int) -> Corpus:
         """Return the corpus of new pages, and of old ones that are not copied."""
         names = touched.names if len(touched.removed) else sorted(touched.decided)
         known = self.corpus.urls.find_all(names)
@@ -387,7 +387,7 @@ class DeltaMaker:
             return {}
         workshop = BagWorkshop(corpus, self._folder("workshop"), threads)
         joined: list[Tree] = join_clusters(corpus, self.corpus, trees, workshop, threads)
-        came, went = self._differing(corpus, np.flatnonzero(~stays))
+        came, went = self._find_changes(corpus, np.flatnonzero(~stays))
         self._find_topics(corpus, came, joined[0].facts["method"] == "default", workshop, threads).put(writer)
         facts = put_trees(writer, joined)
         return facts | put_label_over_delta(
@@ -406,7 +406,7 @@ class DeltaMaker:
         page_before[came] = -1
         return topics_over_delta(corpus, known, page_before, workshop, threads)
 
-    def _differing(self, corpus: Corpus, hidden: npt.NDArray[np.int64]) -> tuple[Array, Array]:
+    def _find_changes(self, corpus: Corpus, hidden: npt.NDArray[np.int64]) -> tuple[Array, Array]:
         """Return (new or changed pages of the delta, removed or changed pages of the base)."""
         own = list(
             zip(_page_names(corpus, np.arange(len(corpus))), np.asarray(corpus.pages.digest).tolist(), strict=True)
@@ -467,9 +467,9 @@ def commit_delta(
     with KinWriter(folder, "pagekin update", writer.memory) as own:
         facts, report = make(own)
         own.commit(facts)
-    made = open_kin(folder)
-    name = f"delta-{made.manifest['checksum'][:12]}.kin"
+    delta_kin = open_kin(folder)
+    name = f"delta-{delta_kin.manifest['checksum'][:12]}.kin"
     writer.adopt(folder, name)
-    delta = {"folder": name, "checksum": made.manifest["checksum"], **asdict(report)}
+    delta = {"folder": name, "checksum": delta_kin.manifest["checksum"], **asdict(report)}
     writer.commit({**without_delta(base).facts, DELTA: delta}, base.manifest["files"])
     return report

@@ -49,21 +49,21 @@ def measure_drift(
         return Drift(len(asked), 1.0, len(asked), 1.0)
     before = first_related(path, asked)
     with TemporaryDirectory(prefix="pagekin-drift-") as name:
-        made, left = Path(name) / path.name, Path(name) / "left"
+        rebuilt, left = Path(name) / path.name, Path(name) / "left"
         left.mkdir()
         parts = leave_out(keeping.parts, keeping.opt_outs, left) if keeping.opt_outs else list(keeping.parts)
-        with KinWriter(made, "pagekin info", memory) as writer:
+        with KinWriter(rebuilt, "pagekin info", memory) as writer:
             facts = merge_parts(parts, writer, False, lambda share: progress("merging", share))
             writer.commit({**facts, "seeds": {}})
-        index_collection(made, strategy_of_index(kin.facts["index"]), progress, threads, memory=memory)
-        return compare_first(before, first_related(made, asked))
+        index_collection(rebuilt, strategy_of_index(kin.facts["index"]), progress, threads, memory=memory)
+        return compare_first(before, first_related(rebuilt, asked))
 
 
 def sample_questions(path: Path, most: int, seed: int = 0) -> list[str]:
     """Return the addresses of some pages; equal collections give equal samples."""
     index = RelatedIndex.open(path)
     documents = np.arange(len(index))
-    here = documents[index.captured(documents) & ~index.documents.are_hidden(documents)]
+    here = documents[index.are_captured(documents) & ~index.documents.are_hidden(documents)]
     every = sorted(index.urls[document] for document in here.tolist())
     return sorted(random.Random(seed).sample(every, min(most, len(every))))
 

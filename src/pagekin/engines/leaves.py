@@ -30,7 +30,7 @@ from pagekin.errors import PagekinError
 from pagekin.hypertext import DamagedInputError, ReadPlan, WorkerError
 from pagekin.labels import read_label
 from pagekin.sources import Limits, Unit
-from pagekin.store import KinError, Progress, no_progress, open_kin
+from pagekin.store import KinError, Progress, fresh_file, no_progress, open_kin
 from pagekin.text import unfit_reason
 
 LEAVES, WORK, STATE, LOCK, BUILDERS = "leaves", "work", "state.msgpack", ".lock", ".builders"
@@ -112,7 +112,8 @@ class LeafBuilder:
         if wanted and not (self._divided and all(leaf.archive.exists() for leaf in wanted)):
             home = {host: leaf.archive for leaf in wanted for host in leaf.site.hosts}
             divide(self._units, home, self._work, self._plan.limits, self.clock.tell)
-            write_atomically(self._work / STATE, msgspec.msgpack.encode((self._state_key, self.census)))
+            with fresh_file(self._work / STATE, durable=True) as file:
+                file.write(msgspec.msgpack.encode((self._state_key, self.census)))
         total, done = sum(leaf.site.pages for leaf in wanted) or 1, 0
         for leaf, result in _build_all(wanted, self._out, self._plan.processes):
             done += leaf.site.pages
@@ -162,16 +163,6 @@ def _await_builders(out: Path) -> None:
                 if time.monotonic() > until:
                     raise LeavesError(f"{out}: processes of an earlier run still build there. Stop them.") from None
                 time.sleep(0.05)
-
-
-def write_atomically(file: Path, data: bytes) -> None:
-    """Write a file completely or not at all."""
-    fresh = file.with_name(f"{file.name}.new")
-    with fresh.open("wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-    fresh.replace(file)
 
 
 def _fingerprint(units: Sequence[Unit], limits: Limits) -> str:
@@ -273,6 +264,7 @@ def _build(leaf: _Leaf) -> int | str:
         if not str(error).startswith("there is nothing to index"):
             raise
         return str(error).partition(". ")[0]
-    write_atomically(leaf.note, json.dumps({"key": leaf.key}).encode())
+    with fresh_file(leaf.note, durable=True) as file:
+        file.write(json.dumps({"key": leaf.key}).encode())
     leaf.archive.unlink(missing_ok=True)
     return int(report.facts["pages"])

@@ -125,16 +125,22 @@ def _merge(
         require_pages(counts["pages"], counts["skipped"], work.out)
         require_division(counts["pages"], work.shards, shards)
 
-    made = merge_in_shards(
+    shard_corpora = merge_in_shards(
         merged.parts, work.shards, plan.all_captures, writer, lambda share: progress("merging", share),
         reading_settings(plan, merged.sources), closed, check,
     )  # fmt: skip
-    for number, (corpus, counts) in enumerate(zip(made.folders, made.counts, strict=True)):
+    for number, (corpus, counts) in enumerate(zip(shard_corpora.folders, shard_corpora.counts, strict=True)):
         job.write(["corpus"], number, counts, {}, corpus, {}, writer.work)
-    bounds = [name.decode("latin-1") for name in made.starts.addresses.strings()]
-    facts = describe_reading(plan, merged.sources, made.facts)
+    bounds = [name.decode("latin-1") for name in shard_corpora.starts.addresses.strings()]
+    facts = describe_reading(plan, merged.sources, shard_corpora.facts)
     job.write(
-        ["merge"], 0, {"cuts": find_cuts(made.counts), "bounds": bounds, "facts": facts}, {}, None, {}, writer.work
+        ["merge"],
+        0,
+        {"cuts": find_cuts(shard_corpora.counts), "bounds": bounds, "facts": facts},
+        {},
+        None,
+        {},
+        writer.work,
     )
 
 
@@ -186,8 +192,8 @@ class _LocalRunner:
         for array, size in result.get("bytes", {}).items():
             self.sizes[array] = self.sizes.get(array, 0) + size
         if stage == "finish":
-            for made in ("corpus", "judged", "keep", "bags", "collect_links"):
-                self.forget(made, number)
+            for earlier in ("corpus", "judged", "keep", "bags", "collect_links"):
+                self.forget(earlier, number)
         return result
 
     def start(self, stage: str, numbers: Iterable[int]) -> Callable[[], object]:

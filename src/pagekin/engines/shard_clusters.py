@@ -122,8 +122,8 @@ def put_shard_trees(task: Task, writer: KinWriter, corpus: Corpus, cut: Cut) -> 
 
 def describe_clusters(task: Task, shards: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the facts about the trees of the whole, given those of its shards."""
-    made = task.result("clusters")
-    if not made["is_sample"]:
-        return dict(made["facts"])
+    clusters = task.result("clusters")
+    if not clusters["is_sample"]:
+        return dict(clusters["facts"])
     documents = sum(shard["trees"][0]["documents"] for shard in shards)
-    return {"trees": [{**made["facts"]["trees"][0], "documents": documents}]}
+    return {"trees": [{**clusters["facts"]["trees"][0], "documents": documents}]}

@@ -138,7 +138,7 @@ def _write_bags(
     presentation = bags.Presentation(
         _number_urls(corpus, stored),
         _number_words(stored, [shown.get(key, b"") for key in words.hashes.tolist()]),
-        bags.site_column(corpus, task.own(corpus), raw.urls, sites, rule),
+        bags.site_column(corpus, task.own_addresses(corpus), raw.urls, sites, rule),
         rule.name,
         figures["most_inlinks"],
     )

@@ -151,7 +151,7 @@ class Task:
         base, wide = self.open("corpus"), self.open("bags")
         return Corpus(Kin(base.path, wide.manifest, {**base.arrays, **wide.arrays}))
 
-    def own(self, corpus: Corpus) -> range:
+    def own_addresses(self, corpus: Corpus) -> range:
         """Return the addresses in the shard's range."""
         cuts = self.url_cuts(corpus)
         return range(cuts[self.number], cuts[self.number + 1])
@@ -304,7 +304,7 @@ def keep(task: Task) -> dict[str, Any]:
     task.kept = task.room / "kept.kin"
     with KinWriter(task.kept, "pagekin build", task.memory) as writer:
         writer.commit(keep_record(writer, "kept", kept) | _keep_vocabulary(writer, words))
-    own = task.own(corpus)
+    own = task.own_addresses(corpus)
     is_target = np.ones(len(corpus.urls), np.bool_)
     is_target[own.start : own.stop] = False
     citing, cut_hosts = bags.citing_pages(corpus), find_cut_hosts(task)
@@ -350,7 +350,7 @@ def make_bags(task: Task) -> dict[str, Any]:
     with KinWriter(task.kept, "pagekin build", task.memory) as writer:
         facts = widen_corpus(base, visitors, new_words, writer)
         corpus = Corpus(writer.view(facts, base.kin))
-        own, words = task.own(corpus), bags.make_vocabulary(corpus, strategy)
+        own, words = task.own_addresses(corpus), bags.make_vocabulary(corpus, strategy)
         kept, citing = kept_words(task), bags.citing_pages(corpus)
         lost = bags.lost_anchors(corpus, strategy, words, kept, citing, find_cut_hosts(task), _lost_claims(task))
         room, scope = Workspace(task.room, task.memory), bags.MergeScope(visits, own, lost)

@@ -90,14 +90,14 @@ def cut_trees(
 
 def adopt_shard(writer: KinWriter, folder: Path, cut: Cut, first_address: str) -> dict[str, Any]:
     """Move a finished shard into the folder of its collection; return the whole's facts about it."""
-    made = open_kin(folder)
-    place = made.facts["shard"]
-    name = f"shard-{place['number']}-{made.manifest['checksum'][:12]}.kin"
+    shard = open_kin(folder)
+    place = shard.facts["shard"]
+    name = f"shard-{place['number']}-{shard.manifest['checksum'][:12]}.kin"
     writer.adopt(folder, name)
     return {
-        "folder": name, "checksum": made.manifest["checksum"], "first_page": cut.first_page,
+        "folder": name, "checksum": shard.manifest["checksum"], "first_page": cut.first_page,
         "pages": cut.last_page - cut.first_page, "first_document": place["first_document"],
-        "documents": made.facts["index"]["bags"] if "index" in made.facts else 0,
+        "documents": shard.facts["index"]["bags"] if "index" in shard.facts else 0,
         "first_address": first_address if place["number"] else "",
     }  # fmt: skip
 

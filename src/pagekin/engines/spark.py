@@ -177,9 +177,9 @@ def _run(session: Any, job: Job, files: Sequence[tuple[int, str, str]], progress
     groups = planned.mapInArrow(lambda batches: spark_tasks.plan_files(job, batches), GROUPS)
     spread = groups.repartitionById(max(4 * slots, 2 * len(files)), groups["spread"])
     reads = spread.mapInArrow(lambda batches: spark_tasks.read_groups(job, batches), READS)
-    made = reads.repartition(1).mapInArrow(lambda batches: spark_tasks.build_from_parts(job, batches), BUILT)
+    reports = reads.repartition(1).mapInArrow(lambda batches: spark_tasks.build_from_parts(job, batches), BUILT)
     with _watch(session.sparkContext, progress, STAGES, f"pagekin-{job.number}"):
-        (row,) = made.collect()
+        (row,) = reports.collect()
     result: dict[str, Any] = json.loads(row["result"])
     if "stages" not in result:
         return result

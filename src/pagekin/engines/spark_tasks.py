@@ -43,8 +43,6 @@ READS = "id long, source string, record string, error string"
 """Groups that were read; the record names the parts."""
 BUILT = "number int, result string"
 """What came of a task, by its number, as JSON."""
-NUMBERS = "id long"
-"""Places of tasks in a list of numbers."""
 MOST_GROUPS = 1 << 24
 """Groups of one source."""
 _STRIDE = 7
@@ -166,7 +164,7 @@ def read_groups(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
 
 
 @contextlib.contextmanager
-def _reading(job: Job) -> Iterator[None]:
+def _translate_errors(job: Job) -> Iterator[None]:
     """Raise an `_UnreadError` for unreadable sources, but not for an unwritable folder."""
     try:
         yield
@@ -178,12 +176,12 @@ def _reading(job: Job) -> Iterator[None]:
 
 def _read_once(job: Job, store: Storage, units: Sequence[Unit]) -> str:
     """Return the record of a group, reading the group if there is none."""
-    with _reading(job):
+    with _translate_errors(job):
         name = f"read/{units_key(job.plan, units)}.json"
     with contextlib.suppress(MissingFileError):
         return store.read(name).decode()
     with temporary_folder("spark") as folder:
-        with _reading(job):
+        with _translate_errors(job):
             read = read_units(job.plan, units, folder)
         for part, _items in read.parts:
             _upload_part(store, part)
@@ -247,16 +245,16 @@ def _build(job: Job, records: Sequence[str]) -> dict[str, Any]:
     """Build in a temporary folder on this machine; return the report with the manifest."""
     with temporary_folder("spark") as folder:
         units, reads = _fetch_parts(job, [json.loads(record) for record in records], folder)
-        made = folder / Path(job.out).name  # the label has this name
-        plan = replace(job.plan, out=made, units=units, read_elsewhere=reads, workers=_processors(), replace=True)
+        built = folder / Path(job.out).name  # the label has this name
+        plan = replace(job.plan, out=built, units=units, read_elsewhere=reads, workers=_processors(), replace=True)
         report = build_collection(plan, job.recipe)
         assert report.read is not None
         result: dict[str, Any] = {
             "seconds": report.seconds, "bytes_on_disk": report.bytes_on_disk,
             "units": report.read.units, "merging": report.read.merging,
         }  # fmt: skip
-        upload_files(made, job.out)
-        return {**result, "manifest": (made / MANIFEST).read_bytes().decode("utf-8", "surrogatepass")}
+        upload_files(built, job.out)
+        return {**result, "manifest": (built / MANIFEST).read_bytes().decode("utf-8", "surrogatepass")}
 
 
 def _plan_stages(job: Job, records: Sequence[str]) -> dict[str, Any]:

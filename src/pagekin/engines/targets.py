@@ -67,14 +67,14 @@ def build_here(
     """Build a collection on this machine, whole or in shards; for an object store, on the temporary disk first."""
     if isinstance(out, str):
         with temporary_folder("build") as folder:
-            made = folder / Path(out).name  # the label has this name
+            local = folder / Path(out).name  # the label has this name
             units = tuple(plan_units(plan.sources, plan.base_urls, plan.base_url))
             if not plan.replace:
                 _refuse_other_sources_at(out, units)
             here = replace(plan, units=units)
-            report = build_here(here, made, shards, recipe, progress, note)
+            report = build_here(here, local, shards, recipe, progress, note)
             progress("copying", 0.0)
-            publish(made, out)
+            publish(local, out)
             progress("copying", 1.0)
             return report
     here = replace(plan, out=out)

@@ -131,8 +131,8 @@ def update_collection(
         try:
             _refuse_delta(plan, kin, "merge" if erase else way, erase)
             plan = replace(plan, read_already=True)
-            if made := _put_delta(writer, plan, kin, keeping, way, progress, note):
-                report.delta, report.pages, report.reason = made
+            if outcome := _put_delta(writer, plan, kin, keeping, way, progress, note):
+                report.delta, report.pages, report.reason = outcome
             return report
         except NotInDeltaError as reason:
             writer.forget_kept()
@@ -165,13 +165,13 @@ def _put_delta(
     most = sys.maxsize if way == "delta" else int(LARGEST_SHARE * pages)
     keep_for_delta(writer, units, parts, plan.opt_outs, keeping.recipe)
     progress("delta", 0.0)
-    made = commit_delta(writer, kin, lambda own: maker.make(own, most, plan.workers))
+    report = commit_delta(writer, kin, lambda own: maker.make(own, most, plan.workers))
     progress("delta", 1.0)
     before = kin.facts.get(DELTA, {})
-    changes = PageChanges(*(getattr(made, name) - before.get(name, 0) for name in PageChanges._fields))
-    share = f"{made.pages / max(pages, 1):.1%} of the collection's {pages:,} pages"
+    changes = PageChanges(*(getattr(report, name) - before.get(name, 0) for name in PageChanges._fields))
+    share = f"{report.pages / max(pages, 1):.1%} of the collection's {pages:,} pages"
     why = "as was asked for" if way == "delta" else f"at most {LARGEST_SHARE:.0%} are put beside it"
-    return made, changes, f"the update was put into a delta, which has {made.pages:,} pages: {share}, and {why}"
+    return report, changes, f"the update was put into a delta, which has {report.pages:,} pages: {share}, and {why}"
 
 
 def _refuse_delta(plan: ReadPlan, kin: Kin, way: UpdateWay, erase: bool) -> None:

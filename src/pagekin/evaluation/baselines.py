@@ -334,7 +334,7 @@ def _embedding(pages: Pages, progress: Progress) -> list[Setting]:
 
     def make() -> Made:
         store = VectorStore(cache_folder(f"embeddings/{MODEL}"))
-        missing = store.missing(pages.texts)
+        missing = store.find_missing(pages.texts)
         if missing:
             encode, reads = _minilm()
             store.add(missing, encode, reads, lambda part: progress("embedding", part))

@@ -168,7 +168,7 @@ def summarise_comparisons(comparisons: Sequence[Difference], region: str | None)
     return (
         f"{closest.first} comes first; by Somers' D no difference beyond chance, corrected for "
         f"{plural(corrected, 'comparison')} (regions and strategies), from {closest.second}{more}: {by}."
-        f"{_supporting(comparisons, closest.second)}{contrary}"
+        f"{_support_by_rankings(comparisons, closest.second)}{contrary}"
     )
 
 
@@ -176,7 +176,7 @@ def _brackets(low: float, high: float) -> str:
     return f"[{format_measure(low)}, {format_measure(high)}]"
 
 
-def _supporting(comparisons: Sequence[Difference], rival: str) -> str:
+def _support_by_rankings(comparisons: Sequence[Difference], rival: str) -> str:
     """Return a sentence if by rankings the first strategy is significantly better than a rival, else ''."""
     better = [one for one in comparisons if one.measure in RANKED and one.second == rival and one.sure]
     named = [

@@ -230,7 +230,7 @@ def agreement_by_inlinks(judgement: Judgement, bench: Bench, citing: Array) -> l
         here = (citing >= least) & (citing < below)
         if not here.any():
             continue
-        part = judgement.counts.only(here)
+        part = judgement.counts.restrict_to(here)
         agreement, _gammas, _somers = bench.bootstrap.agreement(part, "siblings")
         label = f"{least:g}" if below == least + 1 else f"{least:g}-{below - 1:g}"
         if below == np.inf:

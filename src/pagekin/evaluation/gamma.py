@@ -20,7 +20,7 @@ class PairCounts:
     orthogonal: npt.NDArray[np.int64]
     """(sources, 2): documents of the source's class, and those of them with similarity 0."""
 
-    def only(self, sources: Array) -> "PairCounts":
+    def restrict_to(self, sources: Array) -> "PairCounts":
         """Return the counts with 0 for sources outside a mask."""
         wide = sources[:, None, None]
         return PairCounts(

@@ -88,7 +88,7 @@ def find_linking(
     count are.
     """
     counts = np.diff(np.asarray(links.out_offsets, np.int64))
-    able = np.flatnonzero((counts > 0) & (links.lists == 0) & index.captured(np.arange(len(index))))
+    able = np.flatnonzero((counts > 0) & (links.lists == 0) & index.are_captured(np.arange(len(index))))
     scores, lists = SignalScores(index), SeeAlsoReader(index.corpus)
     running: Targets = {}
     listed: Targets = {}

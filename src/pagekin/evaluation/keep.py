@@ -136,14 +136,14 @@ def store_evaluation(judged: Kin, kind: str, evaluation: StoredEvaluation) -> No
     """
     with KinWriter(judged.path, f"pagekin {kind}") as writer:
         now = open_kin(judged.path)
-        if _pages_read(now) != _pages_read(judged):
+        if _count_read(now) != _count_read(judged):
             raise KinError(f"{judged.path} was read again in the meantime; judge it again")
         before = now.facts.get(EVALUATION_FACT)
         reports = {**(before if isinstance(before, dict) else {}), kind: msgspec.to_builtins(evaluation)}
         writer.commit({**now.facts, EVALUATION_FACT: reports}, keep=now.manifest["files"])
 
 
-def _pages_read(kin: Kin) -> dict[str, str]:
+def _count_read(kin: Kin) -> dict[str, str]:
     """Return the checksums of the corpus's arrays, which change when other pages are read."""
     files = kin.manifest["files"]
     return {name: entry["checksum"] for name, entry in files.items() if name.startswith(CORPUS_ARRAYS)}

@@ -131,8 +131,8 @@ def relation_name(distance: int, depth: int) -> str:
 def find_source(corpus: Corpus, directory: Directory, url: str, loose: bool = False) -> int:
     """Return a page's place in the directory, for any spelling; raise a SourcePageError if it cannot be judged."""
     number = corpus.url_number(url)
-    if number < 0 and (meant := guess_url([corpus], url)):
-        number = corpus.url_number(meant)
+    if number < 0 and (guess := guess_url([corpus], url)):
+        number = corpus.url_number(guess)
     if number < 0:
         raise SourcePageError(unknown_url_message([corpus], url))
     place = _place(directory, number)

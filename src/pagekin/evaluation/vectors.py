@@ -36,11 +36,11 @@ class VectorStore:
                 self._hold(**arrays)
 
     def _hold(self, digests: Array, vectors: Array, made: Array) -> None:
-        how = EncodingWork(*made.tolist())
+        work = EncodingWork(*made.tolist())
         for digest, vector in zip(digests, vectors, strict=True):
-            self._vectors[digest.tobytes()] = vector, how
+            self._vectors[digest.tobytes()] = vector, work
 
-    def missing(self, texts: Sequence[str]) -> list[str]:
+    def find_missing(self, texts: Sequence[str]) -> list[str]:
         """Return the distinct texts without a vector, in order."""
         return [text for text in dict.fromkeys(texts) if _digest(text) not in self._vectors]
 
@@ -54,16 +54,16 @@ class VectorStore:
             some = texts[first : first + CHUNK]
             started = time.perf_counter()
             vectors = encode(some)
-            made = np.array(EncodingWork(len(some), time.perf_counter() - started, reads))
+            work = np.array(EncodingWork(len(some), time.perf_counter() - started, reads))
             digests = np.frombuffer(b"".join(map(_digest, some)), np.uint8).reshape(len(some), -1)
-            arrays = {"digests": digests, "vectors": vectors, "made": made}
+            arrays = {"digests": digests, "vectors": vectors, "made": work}
             self._hold(**arrays)
             self._cache.store(hashlib.sha256(digests.tobytes()).hexdigest()[:32], arrays)
 
     def vectors(self, texts: Sequence[str]) -> tuple[Array, dict[str, Any]]:
         """Return (the vectors of texts, facts about how they were made)."""
-        vectors, made = zip(*(self._vectors[_digest(text)] for text in texts), strict=True)
-        files = set(made)
+        vectors, works = zip(*(self._vectors[_digest(text)] for text in texts), strict=True)
+        files = set(works)
         seconds = sum(one.seconds for one in files)
         return np.array(vectors, np.float32), {
             "pages_per_second": round(sum(one.pages for one in files) / seconds, 1) if seconds else None,

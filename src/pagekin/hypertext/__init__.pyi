@@ -92,7 +92,7 @@ from .shard_bounds import (
     share_work,
     sum_sizes,
 )
-from .shard_merge import count_shard, list_hosts, list_links, list_terms, merge_shard, sum_facts
+from .shard_merge import count_shard, list_links, merge_shard, sum_facts
 from .shard_names import ShardNames, advance_names, begin_names
 from .sharded import open_corpora, open_delta, open_shards, open_with_delta, put_hidden, shard_folders
 from .shards_of_parts import ShardCorpora, choose_ranges, merge_in_shards, sample_addresses
@@ -210,9 +210,7 @@ __all__ = [
     "keep_for_delta",
     "leave_out",
     "list_captures",
-    "list_hosts",
     "list_links",
-    "list_terms",
     "mark_place",
     "match_pages",
     "measure_chosen",

@@ -44,7 +44,7 @@ class _Side:
         begins, ends = at[self.pages].tolist(), at[self.pages + 1].tolist()
         return [array[begin:end] for begin, end in zip(begins, ends, strict=True)]
 
-    def joined(self, name: str, bounds: str) -> Array:
+    def join_entries(self, name: str, bounds: str) -> Array:
         """Return the entries of an array for all pages, one after another."""
         return np.concatenate([self.corpus.kin[name][:0], *self.rows(name, bounds)])
 
@@ -65,14 +65,14 @@ class _Side:
     @cached_property
     def targets(self) -> npt.NDArray[np.int64]:
         """Return the addresses that the pages' links lead to."""
-        return self.joined("anchor.target", "page.anchors").astype(np.int64)
+        return self.join_entries("anchor.target", "page.anchors").astype(np.int64)
 
     @cached_property
     def tokens(self) -> npt.NDArray[np.int64]:
         """Return the terms of all words."""
-        return decode_words(self.joined("stream.words", "page.tokens"), self.joined("stream.rare", "page.rare")).astype(
-            np.int64
-        )
+        return decode_words(
+            self.join_entries("stream.words", "page.tokens"), self.join_entries("stream.rare", "page.rare")
+        ).astype(np.int64)
 
     @cached_property
     def terms(self) -> npt.NDArray[np.int64]:

@@ -71,7 +71,7 @@ class Journal:
         """Return how many items of a unit are in written parts."""
         return self._items.get(place, 0)
 
-    def ended(self) -> Iterable[int]:
+    def ended_units(self) -> Iterable[int]:
         """Return the units that were read to their end, whether or not they are in written parts yet."""
         return self._sizes.keys()
 

@@ -80,12 +80,12 @@ class Keeping:
 
     def about(self) -> dict[str, Any]:
         """Return the facts to store with the list of parts."""
-        said = _About(
+        fields = _About(
             _part_form(), __version__, self.updatable, self.sources, tuple(self.opt_outs.as_list()), dict(self.recipe),
             self.built, self.updated, self.base, self.made,
         )  # fmt: skip
-        told: dict[str, Any] = msgspec.to_builtins(said)
-        return told
+        facts: dict[str, Any] = msgspec.to_builtins(fields)
+        return facts
 
 
 NOTHING_KEPT = Keeping()

@@ -76,7 +76,7 @@ def guess_url(corpora: Sequence[Corpus], text: str) -> str:
 def _candidate_urls(corpora: Sequence[Corpus], text: str) -> list[str]:
     """Return the addresses that a text may mean, by the first reading that yields any; captured ones, if any."""
     text = text.strip()
-    for find in (_spelt_otherwise, _ending_in, _with_title):
+    for find in (_other_spellings, _ending_in, _with_title):
         candidates: dict[str, bool] = {}
         for address, captured in (one for corpus in corpora for one in find(corpus, text)):
             # A page of one shard may be linked from others.
@@ -86,7 +86,7 @@ def _candidate_urls(corpora: Sequence[Corpus], text: str) -> list[str]:
     return []
 
 
-def _spelt_otherwise(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
+def _other_spellings(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
     """Yield (address, was captured) where scheme, `www.`, last slash or `index.html` is the only difference."""
     if (name := canonical_url(text if "://" in text else f"http://{text}")) is None:
         return
@@ -115,7 +115,7 @@ def _ending_in(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
         return
     end = f"/{path}".encode("utf-8", "replace").lower()
     ends = (end, end + b"index.html") if path.endswith("/") else (end,)
-    for number in _holding(corpus.urls, end, _MANY):
+    for number in _strings_with(corpus.urls, end, _MANY):
         if corpus.urls[number].lower().endswith(ends):
             yield from _resolve_number(corpus, number)
 
@@ -125,7 +125,7 @@ def _with_title(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
     if len(text) < _SHORTEST_PATH:
         return
     titles, asked = ShortTitles(corpus), text.casefold()
-    for page in _holding(corpus.titles, text.encode("utf-8", "replace"), _MANY):
+    for page in _strings_with(corpus.titles, text.encode("utf-8", "replace"), _MANY):
         if corpus.hidden is not None and corpus.hidden[page]:
             continue
         if asked in (corpus.titles.text(page).strip().casefold(), titles.text(page).casefold()):
@@ -136,11 +136,11 @@ def _with_name(corpus: Corpus, name: str) -> list[str]:
     """Return some addresses that contain `name`, ignoring case."""
     if len(name) < 3:
         return []
-    numbers = _holding(corpus.urls, name.encode("utf-8", "replace"), _ENOUGH)
+    numbers = _strings_with(corpus.urls, name.encode("utf-8", "replace"), _ENOUGH)
     return [corpus.url(number) for number in numbers if corpus.knows(number)]
 
 
-def _holding(strings: RaggedBytes, needle: bytes, most: int) -> Iterator[int]:
+def _strings_with(strings: RaggedBytes, needle: bytes, most: int) -> Iterator[int]:
     """Yield the numbers of some strings that contain a needle, ignoring case; a huge table is searched in part."""
     table, needle = strings.data[:_SEARCHED].tobytes().lower(), needle.lower()
     at = table.find(needle)

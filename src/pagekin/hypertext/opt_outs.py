@@ -26,7 +26,7 @@ class OptOuts:
     hosts: frozenset[str] = frozenset()
 
     @classmethod
-    def named(cls, addresses: Iterable[str] = (), hosts: Iterable[str] = ()) -> "OptOuts":
+    def parse(cls, addresses: Iterable[str] = (), hosts: Iterable[str] = ()) -> "OptOuts":
         """Return opt-outs of addresses and hosts; raise an OptOutError for anything that is neither."""
         return cls(frozenset(map(_address, addresses)), frozenset(map(_host, hosts)))
 
@@ -34,7 +34,7 @@ class OptOuts:
     def of(cls, entries: Iterable[str]) -> "OptOuts":
         """Return opt-outs of some entries; the form of each tells whether it is an address or a host."""
         every = list(entries)
-        return cls.named([one for one in every if "://" in one], [one for one in every if "://" not in one])
+        return cls.parse([one for one in every if "://" in one], [one for one in every if "://" not in one])
 
     @classmethod
     def load(cls, file: Path) -> "OptOuts":

@@ -182,17 +182,17 @@ def _read_blobs(blobs: npt.NDArray[np.uint8], rows: Array) -> list[_Blob]:
     """Return the blobs of some pages."""
     begins = rows["blob"].astype(np.int64)
     cuts = [*(begins + blob_sizes(rows, piece) for piece in ("tokens", "marks", "anchors", "text"))]
-    found = []
+    pieces = []
     for tokens, marks, anchors, text, end in np.column_stack([*cuts, begins + blob_sizes(rows)]).tolist():
         data = blobs[tokens:end].tobytes()
         marks, anchors, text = marks - tokens, anchors - tokens, text - tokens
-        found.append(
+        pieces.append(
             _Blob(
                 np.frombuffer(data[:marks], "<u4"), data[marks:anchors],
                 np.frombuffer(data[anchors:text], ANCHOR), data[text:],
             )
         )  # fmt: skip
-    return found
+    return pieces
 
 
 def _choose(names: Names, places: Array) -> Names:

@@ -370,7 +370,7 @@ class _PartWriter:
         if task.careful:
             self._builder.flush()
         self._items[task.place] = number + 1
-        if self._builder.tokens >= PART_TOKENS or self._builder.resolver.resolved >= PART_LINKS:
+        if self._builder.tokens >= PART_TOKENS or self._builder.resolver.cases >= PART_LINKS:
             self.finish()
 
     def _too_slow(self, task: Task, url: str) -> Skip:

@@ -28,7 +28,7 @@ class Resolver:
         self.dropped = 0
 
     @property
-    def resolved(self) -> int:
+    def cases(self) -> int:
         """Return the number of distinct cases so far; each takes some hundred bytes."""
         return len(self._known)
 

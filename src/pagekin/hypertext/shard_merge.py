@@ -16,7 +16,6 @@ import numpy as np
 
 from pagekin.hypertext.chains import find_places
 from pagekin.hypertext.choosing import ChosenPages, count_left_out
-from pagekin.hypertext.corpus import Corpus
 from pagekin.hypertext.merge import (
     Ids,
     Parts,
@@ -29,7 +28,7 @@ from pagekin.hypertext.merge import (
 from pagekin.hypertext.part_records import names_part, sum_abouts, write_part
 from pagekin.hypertext.shard_names import ShardNames, list_known
 from pagekin.hypertext.string_lists import gather_pieces
-from pagekin.store import Array, KinWriter, Names, RaggedBytes, Workspace, divide_names
+from pagekin.store import Array, KinWriter, Names, Workspace
 
 _SUMS = ("pages", "words", "anchors", "links", "html_bytes")
 
@@ -98,8 +97,7 @@ def sum_facts(
 ) -> dict[str, Any]:
     """Return the facts about the whole corpus, given each shard's share (see `count_shard`).
 
-    `whole` is the sum of what parts say of themselves; `terms` and `hosts` count the different words and hosts of all shards
-    (see `list_terms`, `list_hosts`).
+    `whole` is the sum of what parts say of themselves; `terms` and `hosts` count the different words and hosts of all shards.
     """
     every = list(shards)
     in_language, skipped = (
@@ -115,21 +113,6 @@ def sum_facts(
         "language_codes": whole["languages"],
         "all_captures": all_captures,
     }
-
-
-def list_terms(corpus: Corpus, first_words: Sequence[bytes] = ()) -> list[Names]:
-    """Return the sorted words of a shard's pages, divided; `first_words` begin all ranges but the first."""
-    counts, order = np.asarray(corpus.term_table.count), np.asarray(corpus.term_table.order)
-    return divide_names(_pick_strings(corpus.terms, order[counts[order] > 0]), first_words)
-
-
-def list_hosts(corpus: Corpus, first_hosts: Sequence[bytes] = ()) -> list[Names]:
-    """Return the sorted hosts of a shard's pages, divided as `list_terms` divides words."""
-    return divide_names(_pick_strings(corpus.hosts, np.arange(len(corpus.hosts))), first_hosts)
-
-
-def _pick_strings(strings: RaggedBytes, places: Array) -> Names:
-    return Names.of(strings[place] for place in places.tolist())
 
 
 def _open(

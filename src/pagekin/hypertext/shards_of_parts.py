@@ -108,10 +108,10 @@ def merge_in_shards(
         for shard, own_parts in enumerate(folders):
             counts.append(job.merge(shard, own_parts, whole, settings))
             progress(0.5 + 0.5 * (shard + 1) / len(folders))
-        made = [job.corpus_folder(shard) for shard in range(len(folders))]
-    corpora = [Corpus(open_kin(path)) for path in made]
+        corpus_folders = [job.corpus_folder(shard) for shard in range(len(folders))]
+    corpora = [Corpus(open_kin(path)) for path in corpus_folders]
     terms, hosts = _count_different(map(_iterate_terms, corpora)), _count_different(one.hosts for one in corpora)
-    return ShardCorpora(made, starts, counts, sum_facts(counts, whole, terms, hosts, all_captures))
+    return ShardCorpora(corpus_folders, starts, counts, sum_facts(counts, whole, terms, hosts, all_captures))
 
 
 class _Shelf:
@@ -135,7 +135,7 @@ class _Shelf:
             while size := file.read(8):
                 yield unpack_record(kind, file.read(int.from_bytes(size, "little")))
 
-    def one(self, name: str, kind: type[Record]) -> Record:
+    def only_record(self, name: str, kind: type[Record]) -> Record:
         """Return the only record under a name."""
         (record,) = self.read(name, kind)
         return record
@@ -177,7 +177,7 @@ class _Job:
         count = len(ranges) + 1
 
         def advance(number: int, state: ChoiceState, inbox: list[Letter], tally: int) -> Round[ChoiceState]:
-            captures = self._shelf.one(f"captures-{number}", Captures)
+            captures = self._shelf.only_record(f"captures-{number}", Captures)
             return advance_choice(captures, state, inbox, tally, Ranges(number, tuple(ranges)))
 
         self._run_rounds(count, ChoiceState, begin_choice(), advance)
@@ -190,19 +190,21 @@ class _Job:
         """Return the facts about records and pages that are known before shards are made."""
         skipped, pages = Counter(whole["skipped"]), 0
         for number in range(ranges):
-            chosen = self._shelf.one(f"chosen-{number}", ChosenPages)
+            chosen = self._shelf.only_record(f"chosen-{number}", ChosenPages)
             skipped += count_left_out(chosen)
             pages += int(measure_chosen(chosen).pages)
         return count_records(whole, skipped) | {"pages": pages}
 
     def find_starts(self, ranges: int, shards: int, closed: ClosedRanges | None) -> Starts:
         """Return the first addresses of all shards but the first."""
-        sizes = [measure_chosen(self._shelf.one(f"chosen-{number}", ChosenPages)) for number in range(ranges)]
+        sizes = [measure_chosen(self._shelf.only_record(f"chosen-{number}", ChosenPages)) for number in range(ranges)]
         wanted = share_work(sum_sizes(sizes), shards)
         while True:
             shares = wanted
             possible = [
-                find_starts(self._shelf.one(f"chosen-{number}", ChosenPages), sum_sizes(sizes[:number]), shares, closed)
+                find_starts(
+                    self._shelf.only_record(f"chosen-{number}", ChosenPages), sum_sizes(sizes[:number]), shares, closed
+                )
                 for number in range(ranges)
             ]
             starts, wanted = settle_bounds(possible, shares)
@@ -233,12 +235,15 @@ class _Job:
             with TemporaryDirectory(dir=self._folder) as folder:
                 room, chosen = (
                     Workspace(Path(folder), self._writer.memory),
-                    self._shelf.one(f"shard-{shard}", ChosenPages),
+                    self._shelf.only_record(f"shard-{shard}", ChosenPages),
                 )
                 self._shelf.add(f"links-{shard}", list_links(parts, chosen, self._all_captures, room))
 
         def advance(number: int, state: ShardNames, inbox: list[Letter], _tally: int) -> Round[ShardNames]:
-            chosen, links = self._shelf.one(f"shard-{number}", ChosenPages), self._shelf.one(f"links-{number}", Names)
+            chosen, links = (
+                self._shelf.only_record(f"shard-{number}", ChosenPages),
+                self._shelf.only_record(f"links-{number}", Names),
+            )
             return advance_names(chosen, links, state, inbox, Ranges(number, tuple(firsts)))
 
         self._run_rounds(len(folders), ShardNames, begin_names(), advance)
@@ -253,8 +258,11 @@ class _Job:
         self, shard: int, parts: Sequence[Path], whole: Mapping[str, Any], settings: Mapping[str, Any]
     ) -> dict[str, Any]:
         """Write the corpus of a shard; return its share of the whole's facts."""
-        chosen, names = self._shelf.one(f"shard-{shard}", ChosenPages), self._shelf.one(f"names-{shard}", ShardNames)
-        links = self._shelf.one(f"links-{shard}", Names)
+        chosen, names = (
+            self._shelf.only_record(f"shard-{shard}", ChosenPages),
+            self._shelf.only_record(f"names-{shard}", ShardNames),
+        )
+        links = self._shelf.only_record(f"links-{shard}", Names)
         with KinWriter(self.corpus_folder(shard), "pagekin build", self._writer.memory) as own:
             facts = merge_shard(parts, chosen, links, names, whole, int(chosen.latest), self._all_captures, own)
             own.commit({**facts, **settings})

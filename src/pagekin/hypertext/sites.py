@@ -37,14 +37,14 @@ def _origins_in_a_row(urls: RaggedBytes) -> Iterator[tuple[bytes, int]]:
         begins = bounds[:-1] - bounds[0]
         slashes = np.flatnonzero(data == ord("/"))
         sizes = slashes[np.searchsorted(slashes, begins + _SHORTEST_ORIGIN)] - begins
-        alike = np.flatnonzero(sizes[1:] == sizes[:-1]) + 1
-        length = sizes[alike]
+        same_size = np.flatnonzero(sizes[1:] == sizes[:-1]) + 1
+        length = sizes[same_size]
         first_byte = np.cumsum(length) - length
         inside = np.arange(length.sum()) - np.repeat(first_byte, length)
-        here, before = (data[np.repeat(begins[which], length) + inside] for which in (alike, alike - 1))
+        here, before = (data[np.repeat(begins[which], length) + inside] for which in (same_size, same_size - 1))
         is_new = np.ones(len(begins), np.bool_)
-        if len(alike):
-            is_new[alike] = np.logical_or.reduceat(here != before, first_byte)
+        if len(same_size):
+            is_new[same_size] = np.logical_or.reduceat(here != before, first_byte)
         starts = np.flatnonzero(is_new)
         for start, count in zip(starts.tolist(), np.diff(np.append(starts, len(begins))).tolist(), strict=True):
             yield data[begins[start] : begins[start] + sizes[start]].tobytes(), count

@@ -56,8 +56,8 @@ def _classify_block(codes: range) -> bytes:
     """Return the classes of a block's characters; most blocks are letters of one script, or unassigned."""
     kinds = set(map(category, map(chr, codes)))
     ranges = [(low, high) for low, high in UNSPACED if low <= codes[-1] and codes[0] <= high]
-    alike = not ranges or (ranges[0][0] <= codes[0] and codes[-1] <= ranges[0][1])
-    if kinds == {"Cn"} or (kinds == {"Lo"} and alike):
+    same_class = not ranges or (ranges[0][0] <= codes[0] and codes[-1] <= ranges[0][1])
+    if kinds == {"Cn"} or (kinds == {"Lo"} and same_class):
         return bytes([classify(codes[0])]) * len(codes)
     return bytes(map(classify, codes))
 

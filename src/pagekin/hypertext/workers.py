@@ -153,7 +153,7 @@ class WorkerPool:
         while not all(self._journal.is_read(task.place) for task in tasks):
             self._hand_out()
             self._receive()
-            ended = untold.intersection(self._journal.ended())
+            ended = untold.intersection(self._journal.ended_units())
             yield from ended
             untold -= ended
 

@@ -218,8 +218,8 @@ class LeafTerms:
         """Return the filter keys of some pages: each word, and each word under an attribute other than text."""
         if cluster.nodes in self._keys_of:
             return self._keys_of[cluster.nodes]
-        found = self._keys_of[cluster.nodes] = self.searched.keys(cluster.pages)
-        return found
+        keys = self._keys_of[cluster.nodes] = self.searched.keys(cluster.pages)
+        return keys
 
     def group(self, cluster: _PageTerms, most: int) -> fitting.Group:
         """Collect the content of a label about some pages, with at most `most` terms."""

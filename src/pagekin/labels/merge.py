@@ -173,7 +173,7 @@ class _Router:
         """Make the group of some documents, with everything that the label may include."""
         documents = sorted((self.documents[one].part for one in part), key=lambda one: -one.num_docs)
         terms, tf, df, weights = self.rows.sum_rows(part)
-        telling = self._telling(terms, df, weights, sum(one.num_docs for one in documents))
+        telling = self._telling_words(terms, df, weights, sum(one.num_docs for one in documents))
         name = documents[0].name if len(documents) == 1 else _name_of_group(documents, telling)
         urls = tuple(fitting.in_turn(one.urls for one in documents if isinstance(one, SubCluster))[: fitting.SHOWN])
         heaviest = fitting.heaviest_terms(terms, tf, df, weights, most, self._shown.__getitem__)
@@ -195,7 +195,7 @@ class _Router:
         words, place = np.unique(terms // len(TERM_ATTRIBUTES), return_inverse=True)
         return self._first(words, np.bincount(place, weights, len(words)))
 
-    def _telling(self, terms: Array, df: Array, weights: Array, documents: int) -> tuple[str, ...]:
+    def _telling_words(self, terms: Array, df: Array, weights: Array, documents: int) -> tuple[str, ...]:
         """Return words that describe a group to people: those of many of its pages and few others; then the heaviest.
 
         A word that weighs much on a few pages, somebody's name, tells nothing of the many pages of a router's group.
@@ -297,13 +297,13 @@ def router_label(
     words = min(sum(label.num_words for label in labels), LARGEST_COUNT)
     chosen: list[list[int]] = []
 
-    def drafted(most: int) -> fitting.Draft:
+    def make_draft(most: int) -> fitting.Draft:
         chosen[:] = router.parts(most)
         groups = [router.group(part, budget.terms) for part in chosen]
         lost = LabelLosses(terms, clusters + len(router.documents) - len(chosen), filters)
         return fitting.Draft(name, exact, whole, groups, lost, extra, words)
 
-    label = msgspec.structs.replace(fitting.label_within(budget, drafted), leaves=leaves)
+    label = msgspec.structs.replace(fitting.label_within(budget, make_draft), leaves=leaves)
     if leaves and min(shares.values()) < 1:
         label = msgspec.structs.replace(label, num_docs=min(sum(leaf.documents for leaf in leaves), LARGEST_COUNT))
     homes: dict[str, dict[int, int]] = {child: {} for child in children}
@@ -344,7 +344,7 @@ def _scale(label: ContentLabel, share: float) -> ContentLabel:
     if share == 1:
         return label
 
-    def scaled(part: SubCluster | ContentLabel) -> dict[str, Any]:
+    def scale(part: SubCluster | ContentLabel) -> dict[str, Any]:
         documents = max(round(share * part.num_docs), 1)
         df = tuple(min(max(round(share * df), 1), documents) for df in part.terms.df)
         tf = tuple(max(round(share * times), held) for times, held in zip(part.terms.tf, df, strict=True))
@@ -352,11 +352,11 @@ def _scale(label: ContentLabel, share: float) -> ContentLabel:
         return {"num_docs": documents, "size": round(share * part.size), "terms": terms}
 
     clusters = tuple(
-        msgspec.structs.replace(cluster, **(fields := scaled(cluster)), urls=cluster.urls[: fields["num_docs"]])
+        msgspec.structs.replace(cluster, **(fields := scale(cluster)), urls=cluster.urls[: fields["num_docs"]])
         for cluster in label.clusters
     )
     return msgspec.structs.replace(
-        label, **scaled(label), clusters=clusters, num_words=round(share * label.num_words), exact=False
+        label, **scale(label), clusters=clusters, num_words=round(share * label.num_words), exact=False
     )
 
 
@@ -367,15 +367,15 @@ def cut_label(label: ContentLabel, budget: fitting.LabelBudget) -> ContentLabel:
     """
     room = budget
     while True:
-        made = router_label(label.name, {label.name: label}, room)
+        merged = router_label(label.name, {label.name: label}, room)
         inside: dict[int, list[int]] = {}
-        for number, home in made.homes[label.name].items():
+        for number, home in merged.homes[label.name].items():
             inside.setdefault(home, []).append(number)
         clusters = tuple(
             msgspec.structs.replace(cluster, nodes=tuple(sorted(inside[cluster.number])))
-            for cluster in made.label.clusters
+            for cluster in merged.label.clusters
         )
-        cut = msgspec.structs.replace(made.label, clusters=clusters, waiting=label.waiting, leaves=label.leaves)
+        cut = msgspec.structs.replace(merged.label, clusters=clusters, waiting=label.waiting, leaves=label.leaves)
         # What is told besides takes some bytes, too.
         over = len(label_to_json(cut)) - budget.bytes
         if over <= 0:

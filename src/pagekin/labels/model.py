@@ -167,15 +167,15 @@ def pack_terms(groups: Iterable[Iterable[Term]]) -> tuple[tuple[str, ...], list[
     words = sorted({term.word for group in listed for term in group})
     place = {word: number for number, word in enumerate(words)}
     attribute = {name: number for number, name in enumerate(TERM_ATTRIBUTES)}
-    made = []
+    packed = []
     for group in listed:
         rows = sorted(
             (place[one.word] * len(TERM_ATTRIBUTES) + attribute[one.attribute], one.tf, one.df) for one in group
         )
         numbers = [-1, *(number for number, _tf, _df in rows)]
         steps = tuple(after - before for before, after in pairwise(numbers))
-        made.append(LabelTerms(steps, tuple(tf for _n, tf, _df in rows), tuple(df for _n, _tf, df in rows)))
-    return tuple(words), made
+        packed.append(LabelTerms(steps, tuple(tf for _n, tf, _df in rows), tuple(df for _n, _tf, df in rows)))
+    return tuple(words), packed
 
 
 # -- on the wire --------------------------------------------------------------------------------------------------------

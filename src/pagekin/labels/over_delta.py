@@ -92,7 +92,7 @@ class _CountedPages:
         self._terms, self._times = np.concatenate(held), np.concatenate(times).astype(np.int64)
 
     def counts(self, pages: Array) -> _Counts:
-        """Return the counts of those among some pages that differ."""
+        """Count the terms of some pages; pages that did not change count nothing."""
         entries = row_entries(self._offsets, np.flatnonzero(np.isin(self.pages, pages)))
         return _add_up(self._terms[entries], self._times[entries], np.ones(len(entries), np.int64))
 
@@ -206,7 +206,7 @@ class _Change:
     def part(
         self, old: ContentLabel | SubCluster, nodes: tuple[int, ...] | None
     ) -> tuple[dict[str, Any], list[Term]]:  # fmt: skip
-        """Return the fields of the whole, or of a sub-cluster, as they are now, and its terms."""
+        """Return (the fields, the terms) of the updated whole label, or of one of its sub-clusters."""
         if nodes is None:
             held = [np.arange(len(one.corpus)) for one in (self.base, self.delta)]
         else:
@@ -214,7 +214,7 @@ class _Change:
         came = self._came.counts(held[1]).in_numbers(self._came_numbers)
         went = self._went.counts(held[0]).in_numbers(self._went_numbers)
         alive = [pages[one.stay[pages]] for pages, one in zip(held, (self.base, self.delta), strict=True)]
-        left = self._count_now(old, came, went)
+        left = self._update_counts(old, came, went)
         rows = self._rows(old, left)
         size = sum(
             int(np.asarray(one.corpus.pages.html_bytes)[pages].astype(np.int64).sum())
@@ -236,7 +236,7 @@ class _Change:
         words, attributes = np.divmod(np.cumsum(old.terms.steps, dtype=np.int64) - 1, _WIDTH)
         return words, attributes
 
-    def _count_now(self, old: ContentLabel | SubCluster, came: _Counts, went: _Counts) -> _Counts:
+    def _update_counts(self, old: ContentLabel | SubCluster, came: _Counts, went: _Counts) -> _Counts:
         """Return the terms that a part has now."""
         words, attributes = self._terms_of(old)
         terms, tf, df = _add_up(

@@ -84,8 +84,8 @@ def join_parts(parts: Mapping[str, ContentLabel]) -> ContentLabel:
         return msgspec.structs.replace(pieces["routing"], **counts, **own)
 
     whole = msgspec.structs.replace(join(parts, _WHOLE), exact=all(part.exact for part in parts.values()))
-    together = zip(*(part.clusters for part in parts.values()), strict=True)
-    clusters = [join(dict(zip(parts, pieces, strict=True)), _CLUSTER) for pieces in together]
+    cluster_parts = zip(*(part.clusters for part in parts.values()), strict=True)
+    clusters = [join(dict(zip(parts, pieces, strict=True)), _CLUSTER) for pieces in cluster_parts]
     return _with_terms(whole, clusters, parts["routing"], parts["refinement"])
 
 

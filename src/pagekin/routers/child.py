@@ -11,7 +11,14 @@ import msgspec
 
 from pagekin.collection import PublishedLabel, Request
 from pagekin.labels import ContentLabel, LabelError, LabelLimits, LeafCount, leaf_identity
-from pagekin.routers.connection import ChildError, Connection, DirectConnection, NotReadyError, Outgoing, RefusedError
+from pagekin.routers.connection import (
+    ChildError,
+    Connection,
+    DirectConnection,
+    EncodedRequest,
+    NotReadyError,
+    RefusedError,
+)
 
 if TYPE_CHECKING:
     from pagekin.routers.knowledge import Knowledge
@@ -89,7 +96,7 @@ class Child:
         return int(host in self._hosts)
 
     @property
-    def missing(self) -> bool:
+    def wants_label(self) -> bool:
         """Return whether to fetch its label again soon: it is missing or incomplete, or the child cannot be reached."""
         return self.label is None or bool(self.error) or self.label.waiting > 0
 
@@ -125,11 +132,11 @@ class Child:
         left = time_for_children(deadline)
         try:
             async with asyncio.timeout(left):
-                return await self.ask(operation, Outgoing(with_deadline(request, left)), answer)
+                return await self.ask(operation, EncodedRequest(with_deadline(request, left)), answer)
         except TimeoutError:
             raise ChildError(self.note_late(left)) from None
 
-    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T]) -> tuple[T, int]:
+    async def ask(self, operation: str, outgoing: EncodedRequest, answer: type[T]) -> tuple[T, int]:
         """Return the child's answer and its bytes, or raise a ChildError; the caller cancels calls that take too long."""
         if pause := self.pause():
             raise ChildError(f"{self.error or 'it failed'}; it is tried again in {pause:.1f} s")

@@ -40,7 +40,7 @@ class RefusedError(ChildError):
 
 
 @dataclass
-class Outgoing:
+class EncodedRequest:
     """A request on its way to several children, encoded once."""
 
     request: Request
@@ -57,7 +57,7 @@ class HttpConnection:
     def __init__(self, client: HttpClient, url: str) -> None:
         self._client, self._url = client, url.rstrip("/")
 
-    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T]) -> tuple[T, int]:
+    async def ask(self, operation: str, outgoing: EncodedRequest, answer: type[T]) -> tuple[T, int]:
         """Return what the child answers and its size in bytes; a connection that cannot be made is tried once more."""
         url, bound = f"{self._url}/{operation}", bound_of(operation, outgoing.request)
         try:
@@ -114,7 +114,7 @@ class DirectConnection:
     def __init__(self, service: Service) -> None:
         self.service = service
 
-    async def ask(self, operation: str, outgoing: Outgoing, answer: type[T]) -> tuple[T, int]:
+    async def ask(self, operation: str, outgoing: EncodedRequest, answer: type[T]) -> tuple[T, int]:
         """Return what the child answers; its size is 0."""
         try:
             response: T = await getattr(self.service, operation)(outgoing.request)

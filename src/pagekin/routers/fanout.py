@@ -12,7 +12,7 @@ import msgspec
 
 from pagekin.collection import Answer, Request, is_walking, walk
 from pagekin.routers.child import time_for_children, with_deadline
-from pagekin.routers.connection import ChildError, Outgoing
+from pagekin.routers.connection import ChildError, EncodedRequest
 from pagekin.routers.reach import Target
 from pagekin.routers.trust import believable
 
@@ -103,7 +103,7 @@ class FanOut:
                     spared.add(target)
                     continue
                 if request is not asked or rest < least:
-                    asked, least, outgoing = request, rest - _SAME_TIME, Outgoing(with_deadline(request, rest))
+                    asked, least, outgoing = request, rest - _SAME_TIME, EncodedRequest(with_deadline(request, rest))
                 ended = walk(self._ask_one(operation, target, outgoing, answer))
                 answers[target] = ended
                 if watch and ended.answer is not None:
@@ -135,10 +135,10 @@ class FanOut:
         One timer serves all targets, as hundreds would cost too much.
         """
         left = until - time.monotonic()
-        outgoing: dict[int, Outgoing] = {}
+        outgoing: dict[int, EncodedRequest] = {}
         tasks: dict[Target, asyncio.Task[ChildAnswer[T]]] = {}
         for target, request in requests.items():
-            way = outgoing.setdefault(id(request), Outgoing(with_deadline(request, left)))
+            way = outgoing.setdefault(id(request), EncodedRequest(with_deadline(request, left)))
             tasks[target] = asyncio.create_task(self._ask_one(operation, target, way, answer))
         waiting: set[asyncio.Future[Any]] = set(tasks.values())
         loop = asyncio.get_running_loop()
@@ -155,7 +155,9 @@ class FanOut:
                 task.cancel()
         answers |= {target: task.result() for target, task in tasks.items() if task.done() and not task.cancelled()}
 
-    async def _ask_one(self, operation: str, target: Target, outgoing: Outgoing, answer: type[T]) -> ChildAnswer[T]:
+    async def _ask_one(
+        self, operation: str, target: Target, outgoing: EncodedRequest, answer: type[T]
+    ) -> ChildAnswer[T]:
         began = time.perf_counter()
         response: Any
         try:

@@ -94,14 +94,14 @@ async def label(
     """
     here = service_of(request.scope)
     whole, published = await here.label_within(max_bytes)
-    made = published.parts[part] if part else whole
+    label_part = published.parts[part] if part else whole
     tag = published.etags[part] if part else labels.label_etag(whole)
     headers = {"ETag": f'"{tag}"', "Cache-Control": "no-cache"}
     if f'"{tag}"' in request.headers.get("if-none-match", ""):
         return Response(b"", status_code=304, headers=headers)
     if form == "wire":
-        return Response(labels.label_to_wire(made), media_type=WIRE, headers=headers)
-    body = labels.label_to_json(made) if form == "json" else labels.label_to_sexpr(made).encode()
+        return Response(labels.label_to_wire(label_part), media_type=WIRE, headers=headers)
+    body = labels.label_to_json(label_part) if form == "json" else labels.label_to_sexpr(label_part).encode()
     if "gzip" in request.headers.get("accept-encoding", ""):
         body, headers["Content-Encoding"] = gzip.compress(body, 5, mtime=0), "gzip"
     return Response(body, media_type="application/json" if form == "json" else "text/plain", headers=headers)

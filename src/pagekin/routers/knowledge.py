@@ -150,7 +150,7 @@ class Knowledge:
         """Fetch the labels of all children on schedule, and retry failing ones more often."""
         due = 0.0
         while True:
-            missing = [child for child in self.children.values() if child.missing]
+            missing = [child for child in self.children.values() if child.wants_label]
             everyone = time.monotonic() >= due
             try:
                 await self.refresh(None if everyone else missing)
@@ -159,7 +159,7 @@ class Knowledge:
             if everyone:
                 due = time.monotonic() + self.settings.refresh * random.uniform(0.9, 1.1)
             pause = due - time.monotonic()
-            if any(child.missing for child in self.children.values()):
+            if any(child.wants_label for child in self.children.values()):
                 # Those above wait for us at first.
                 pause = min(pause, self.settings.patience if self.snapshot else 0.2)
             self._wake.clear()

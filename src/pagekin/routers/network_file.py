@@ -215,7 +215,7 @@ class NetworkReader:
         self._check_cycles(by_name)
         if self._wrong:
             return nodes
-        self._look_around(nodes)
+        self._warn_of_oddities(nodes)
         return _with_hierarchies(nodes)
 
     def _note(self, to: list[tuple[int, str]], node: Node, key: str, text: str) -> None:
@@ -269,7 +269,7 @@ class NetworkReader:
                 self._note(self._wrong, by_name[name], "parents", f" is above itself: {shown}")
             passed |= way.keys()
 
-    def _look_around(self, nodes: list[Node]) -> None:
+    def _warn_of_oddities(self, nodes: list[Node]) -> None:
         """Warn about oddities: nothing below or above a node, missing or shared collections."""
         parents = {parent for node in nodes for parent in node.parents}
         collections: dict[Path, Node] = {}

@@ -71,12 +71,12 @@ class ProcessGroup:
         messages, report = context.Pipe(duplex=False)
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            made = context.Process(target=_run, args=(os.getpid(), report, self._target, call), daemon=True)
-            made.start()
+            process = context.Process(target=_run, args=(os.getpid(), report, self._target, call), daemon=True)
+            process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         report.close()
-        return _Child(made, messages)
+        return _Child(process, messages)
 
     def until_ready(self) -> None:
         """Wait until all processes listen; raise ServiceError with the reason if one of them cannot."""
@@ -125,7 +125,7 @@ class ProcessGroup:
 
     @staticmethod
     def _is_dead(one: _Child) -> bool:
-        """Return whether a process is to be replaced."""
+        """Return whether a process has failed, or has ended some time ago, so that another one should replace it."""
         if one.process.is_alive():
             return False
         one.ended = one.ended or time.monotonic()

@@ -22,7 +22,7 @@ from pagekin.routers.fanout import ChildAnswer, FanOut
 from pagekin.routers.merging import MergedAnswer, merge_answers
 from pagekin.routers.reach import Target
 
-Asked = TypeVar("Asked", SearchRequest, RelatedRequest)
+RankedRequest = TypeVar("RankedRequest", SearchRequest, RelatedRequest)
 NO_BOUNDS: Mapping[str, float] = {}
 _DEEPER, MOST_LOOKED_AT = 4, 10_000
 """Where copies take most places targets are asked for so many times more hits, up to so many."""
@@ -30,17 +30,17 @@ _AT_ONCE = 1_000
 """Hits that are folded on the event loop; more are folded in a thread."""
 
 
-class BestSoFar(Generic[Asked]):
+class BestSoFar(Generic[RankedRequest]):
     """A question to targets one after another: earlier answers reduce the work of later targets, or spare it.
 
     Hits that score less than the `depth` best ones so far are of no use, and nobody need be asked who cannot have better ones.
     """
 
-    def __init__(self, request: Asked, depth: int, bounds: Mapping[str, float] = NO_BOUNDS) -> None:
-        self._request: Asked = request
+    def __init__(self, request: RankedRequest, depth: int, bounds: Mapping[str, float] = NO_BOUNDS) -> None:
+        self._request: RankedRequest = request
         self._depth, self._bounds = depth, bounds
         self._scores: list[float] = []
-        self.asked: dict[Target, Asked] = {}
+        self.asked: dict[Target, RankedRequest] = {}
         self.spared: dict[Target, float] = {}
         """Targets that were not asked -> an upper bound of the scores of their pages."""
 
@@ -50,7 +50,7 @@ class BestSoFar(Generic[Asked]):
         enough = 0 < self._depth <= len(self._scores)
         return max(self._request.above, self._scores[0] if enough else 0.0)
 
-    def request(self, target: Target) -> Asked | None:
+    def request(self, target: Target) -> RankedRequest | None:
         """Return the request for a target, or None if it cannot have a useful hit."""
         above = self.above
         if self._bounds.get(target.name, math.inf) < above:

@@ -218,7 +218,7 @@ class _Below(NamedTuple):
 
 
 def _passed_over(reasons: Mapping[str, str], services: list[_Below]) -> tuple[bool, list[tuple[Path, str]]]:
-    """Return (whether all were skipped, the paths of those that were, and the reasons)."""
+    """Return (whether all services were skipped, the path and the reason of each skipped one)."""
     passed: list[tuple[Path, str]] = []
     everyone = True
     for name, path, inner in services:

@@ -382,7 +382,7 @@ class Router(Service):
             label = child.target.child.label
             counts.append(decode_counts(child.answer, label.num_docs if label else child.answer.documents))
             partial += (f"{child.target.name}/{plain_text(reason)}"[:2000] for reason in child.answer.partial[:1000])
-        return len(names), Cooccurrences.summed(counts), tuple(partial[:10_000])
+        return len(names), Cooccurrences.sum_of(counts), tuple(partial[:10_000])
 
     # -- suggestions and related pages ----------------------------------------------------------------------------------
 

@@ -53,23 +53,23 @@ class _Server(uvicorn.Server):
 
 def free_port(host: str) -> int:
     """Return a port of a host at which nobody listens."""
-    with contextlib.closing(listening_socket(Place(host, 0))) as made:
-        return int(made.getsockname()[1])
+    with contextlib.closing(listening_socket(Place(host, 0))) as listener:
+        return int(listener.getsockname()[1])
 
 
 def listening_socket(place: Place) -> socket.socket:
     """Open a socket that listens at a place; raise ServiceError with the reason if that fails."""
     wide = ":" in place.host
     try:
-        made = socket.create_server(
+        listener = socket.create_server(
             (place.host, place.port), family=socket.AF_INET6 if wide else socket.AF_INET, backlog=BACKLOG,
             dualstack_ipv6=wide and socket.has_dualstack_ipv6(),
         )  # fmt: skip
     except OSError as error:
         why = str(error.strerror).partition(" (while")[0]
         raise ServiceError(f"cannot listen at {place.host}:{place.port}: {why}. {_hint(error)}") from None
-    made.setblocking(False)
-    return made
+    listener.setblocking(False)
+    return listener
 
 
 def _hint(error: OSError) -> str:

@@ -116,12 +116,12 @@ def group_hosts(hosts: Mapping[str, int], min_pages: int) -> list[SiteGroup]:
             small[place[host]].append(host)
     for depth in range(max(map(len, small), default=0), -1, -1):
         for domains in [one for one in small if len(one) == depth]:
-            together = small.pop(domains)
-            pages = sum(hosts[host] for host in together)
+            members = small.pop(domains)
+            pages = sum(hosts[host] for host in members)
             if pages >= min_pages or not domains:
-                groups.append(SiteGroup(domains, "", tuple(sorted(together)), pages))
+                groups.append(SiteGroup(domains, "", tuple(sorted(members)), pages))
             else:
-                small[domains[:-1]] += together
+                small[domains[:-1]] += members
     return sorted(groups)
 
 
@@ -153,8 +153,8 @@ def cluster_tree(labels: Mapping[str, ContentLabel]) -> Hierarchy:
     """
     bare = {leaf: msgspec.structs.replace(label, clusters=(), filters=()) for leaf, label in labels.items()}
     most = max(1, round(math.sqrt(len(bare))))
-    made = router_label("clusters", bare, LabelBudget(clusters=most, bytes=1 << 40))
-    group_of = {leaf: next(iter(home.values())) for leaf, home in made.homes.items()}
+    merged = router_label("clusters", bare, LabelBudget(clusters=most, bytes=1 << 40))
+    group_of = {leaf: next(iter(home.values())) for leaf, home in merged.homes.items()}
     names = _group_names(
         {leaf: {term.word for term in label.rows(label.terms)} for leaf, label in bare.items()}, group_of
     )
@@ -200,13 +200,13 @@ def tree_of_paths(name: str, root: str, paths: Mapping[str, Way], named: Callabl
         below[path].add(leaf)
         for depth in range(len(path), 0, -1):
             below[path[: depth - 1]].add(path[:depth])
-    standing: dict[Way, Way | str] = {}
+    stand_ins: dict[Way, Way | str] = {}
     for path in sorted(below, key=len, reverse=True):
-        children = {standing[child] if isinstance(child, tuple) else child for child in below[path]}
+        children = {stand_ins[child] if isinstance(child, tuple) else child for child in below[path]}
         below[path] = children
         only = next(iter(children))
-        standing[path] = only if len(children) == 1 and (path or isinstance(only, tuple)) else path
-    top = standing.get((), ())
+        stand_ins[path] = only if len(children) == 1 and (path or isinstance(only, tuple)) else path
+    top = stand_ins.get((), ())
     parents: dict[str, str] = {}
     homes: dict[str, str] = {}
     router_names: dict[Way, str] = {}
@@ -266,18 +266,18 @@ def make_network(
         nodes[leaf_name] = Node(
             leaf_name, "", True, Path(leaves) / f"{group.file}.kin", tuple(parents_of[group.file])
         )  # fmt: skip
-    made = Network.of(name, nodes.values(), Settings(allow=allowed_for(host) or None))
-    check_ports(len(made.nodes), port, one_port)
+    network = Network.of(name, nodes.values(), Settings(allow=allowed_for(host) or None))
+    check_ports(len(network.nodes), port, one_port)
     # Whoever opens the port in a browser finds the first root there.
-    first = made.roots()[0].name if made.roots() else ""
+    first = network.roots()[0].name if network.roots() else ""
     placed = [
         replace(
             node,
             url=_url(host, port, "" if node.name == first else node.name) if one_port else _url(host, port + place),
         )
-        for place, node in enumerate(made.nodes)
+        for place, node in enumerate(network.nodes)
     ]
-    return replace(made, nodes=tuple(placed))
+    return replace(network, nodes=tuple(placed))
 
 
 def check_ports(nodes: int, port: int, one_port: bool) -> None:

@@ -43,7 +43,7 @@ def warm(services: Iterable[Service]) -> None:
     for service in every:
         whole = not warm_leaf(service, whole) and whole
     if not all(service.leaf for service in every):
-        _bring_labels_together()
+        _merge_empty_labels()
 
 
 def warm_leaf(leaf: Service, wholly: bool = True) -> bool:
@@ -101,7 +101,7 @@ def _ask_whole(whole: Whole) -> None:
             whole.related(RelatedRequest(url=whole.page_url(0), options=RelatedOptions(k=1)))
 
 
-def _bring_labels_together() -> None:
+def _merge_empty_labels() -> None:
     """Merge two empty labels once, so that the code that merges labels is compiled."""
     labels = {name: ContentLabel(LABEL_VERSION, ANALYSER, name, 0, 0, 0, True) for name in ("one", "other")}
     router_label("both", labels, LabelBudget(clusters=1))

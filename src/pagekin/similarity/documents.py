@@ -167,16 +167,16 @@ class Documents:
         """Mark the documents that a delta replaced or removed."""
         return self.replaced.are_hidden(documents) if self.replaced else np.zeros(len(documents), np.bool_)
 
-    def standing(self, documents: Array, scores: Array) -> Array:
+    def rank_by_address(self, documents: Array, scores: Array) -> Array:
         """Return sort keys that order documents of equal scores by address."""
         if not self.replaced:
             return documents
         _scores, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
         ties = np.flatnonzero(counts[place] > 1)
-        standing = np.zeros(len(documents), np.int64)
+        ranks = np.zeros(len(documents), np.int64)
         by_address = sorted(ties.tolist(), key=lambda at: self.address(int(documents[at])))
-        standing[by_address] = np.arange(len(ties))
-        return standing
+        ranks[by_address] = np.arange(len(ties))
+        return ranks
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
         """Return the newest page of each document, numbered across the whole; -1 if none was read."""
@@ -242,7 +242,7 @@ class Documents:
         """Return how many bags of the whole hold each term, given by hashes; 0 for a term that none holds."""
         return np.asarray(np.maximum.reduce([shard.bags.df_of(hashes) for shard in self.shards]))
 
-    def linked(self, terms: Sequence[Array]) -> npt.NDArray[np.int64]:
+    def linked_documents(self, terms: Sequence[Array]) -> npt.NDArray[np.int64]:
         """Return the documents that link terms stand for, given the terms' numbers in each shard."""
         addresses = {
             shard.corpus.urls[url]

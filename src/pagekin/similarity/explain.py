@@ -129,7 +129,7 @@ class Citations:
 
     def of(self, anchor: int) -> Citation:
         """Quote a link with the text of its line around it."""
-        return self._cite(*self._around(anchor), False)
+        return self._cite(*self._read_around(anchor), False)
 
     def best_for(self, url: str, shared: Collection[str] = (), count: int = CITATIONS) -> tuple[Citation, ...]:
         """Return links to an address from different pages; those that explain best why it is an answer come first.
@@ -148,13 +148,13 @@ class Citations:
             order = some[np.lexsort((-self._closeness(pages[some], url), ~both[some]))]
         read = []
         for place in order[: _READ * count].tolist():
-            page, left, text, right = self._around(int(anchors[place]))
+            page, left, text, right = self._read_around(int(anchors[place]))
             held = len(words & set(_WORD.findall(fold_case(f"{left} {text} {right}")))) if words else 0
             rank = not both[place], len(left) + len(right) < _AMID, -held
             read.append((rank, self._cite(page, left, text, right, bool(both[place]))))
-        return tuple(told for _rank, told in sorted(read, key=lambda one: one[0])[:count])
+        return tuple(citation for _rank, citation in sorted(read, key=lambda one: one[0])[:count])
 
-    def _around(self, anchor: int) -> tuple[int, str, str, str]:
+    def _read_around(self, anchor: int) -> tuple[int, str, str, str]:
         """Return (the page of a link; its line's text before it, in it and after it, cut to a readable length)."""
         part, own = self._anchors.place(anchor)
         corpus = self._corpora[part]

@@ -21,7 +21,7 @@ class ReplacedDocuments:
         self._out = np.asarray(columns.citing), np.asarray(columns.out_weight)
         self._in = np.asarray(columns.cited), np.asarray(columns.in_weight)
 
-    def now(self, documents: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    def current_numbers(self, documents: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the numbers that documents have now, without those that are gone."""
         in_base = documents < len(self._by)
         numbers = documents.copy()
@@ -36,16 +36,16 @@ class ReplacedDocuments:
         return marked
 
     def out_weights(self, documents: Array, weights: Array) -> Array:
-        """Return the weights of all that documents link to, given those that the base has."""
+        """Return the sums of the weights that documents link to, given these sums in the base."""
         return _override(documents, weights, *self._out)
 
     def in_weights(self, documents: Array, weights: Array) -> Array:
-        """Return the weights of all that link to documents, given those that the base has."""
+        """Return the sums of the weights that link to documents, given these sums in the base."""
         return _override(documents, weights, *self._in)
 
 
 def _override(documents: Array, weights: Array, others: Array, their_weights: Array) -> Array:
-    """Return the weights of documents, those of some others in place of what they were."""
+    """Return the weights of documents; those of `others` are replaced by `their_weights`."""
     if not len(others):
         return weights
     place = np.minimum(np.searchsorted(others, documents), len(others) - 1)
@@ -76,13 +76,13 @@ class DocumentLinks:
         """Return the documents that a document links to."""
         part, own = self._numbering.place(document)
         columns = self._columns[part]
-        return self._here(columns.out[int(columns.out_offsets[own]) : int(columns.out_offsets[own + 1])])
+        return self._numbers_here(columns.out[int(columns.out_offsets[own]) : int(columns.out_offsets[own + 1])])
 
     def into(self, document: int) -> npt.NDArray[np.int64]:
         """Return the documents that link to a document."""
         part, own = self._numbering.place(document)
         columns = self._columns[part]
-        return self._here(columns.into[int(columns.in_offsets[own]) : int(columns.in_offsets[own + 1])])
+        return self._numbers_here(columns.into[int(columns.in_offsets[own]) : int(columns.in_offsets[own + 1])])
 
     def all_out(self, documents: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return (the documents that each of some documents links to, one after the other; how many each links to)."""
@@ -111,10 +111,10 @@ class DocumentLinks:
             reached[row_entries(bounds, rows[places])] = entries[row_entries(offsets, own)]
         return reached, sizes
 
-    def _here(self, documents: Array) -> npt.NDArray[np.int64]:
+    def _numbers_here(self, documents: Array) -> npt.NDArray[np.int64]:
         numbers = np.asarray(documents, np.int64)
         if self._replaced:
-            return self._replaced.now(numbers)
+            return self._replaced.current_numbers(numbers)
         if self._all_here:
             return numbers
         numbers = numbers - self._first

@@ -48,7 +48,7 @@ def near_duplicates(
     Pages are taken by the number of links to them; each joins the first page that it has most in common with, or begins
     a group.
     """
-    documents = np.flatnonzero(index.captured(np.arange(len(index))))
+    documents = np.flatnonzero(index.are_captured(np.arange(len(index))))
     inlinks = index.documents.inlinks.astype(np.int64)
     documents = documents[np.lexsort((documents, -inlinks[documents]))]
     sketches = index.documents.sketches(documents)

@@ -138,7 +138,7 @@ class PackedLists:
 
     def find(self, signature: Array) -> FoundLists:
         """Return the lists of a signature's values, position by position."""
-        found = FoundLists(*np.zeros((3, len(signature)), np.int64))
+        lists = FoundLists(*np.zeros((3, len(signature)), np.int64))
         if self.ahead.is_due():
             self._read_ahead(signature)
         if self.compiled:
@@ -151,9 +151,9 @@ class PackedLists:
                 np.asarray(signature),
                 self.bucket_bits,
                 self.document_bits,
-                *found,
+                *lists,
             )
-            return found
+            return lists
         rest_bits = 32 - self.bucket_bits
         head_bits = rest_bits + LENGTH_BITS
         keys = keys_of(signature).astype(np.int64)
@@ -186,12 +186,12 @@ class PackedLists:
         if bool(np.any(data[same] + sizes[same] > end[of[same]])):
             raise IndexError("a list goes on beyond its bucket")
         mine, length, data = filled[of[same]], length[same], data[same]
-        found.lengths[mine], found.widths_at[mine], found.places[mine] = length, widths_at[same], data
+        lists.lengths[mine], lists.widths_at[mine], lists.places[mine] = length, widths_at[same], data
         far, data = mine[length == LONG], data[length == LONG]
-        found.lengths[far] = self._bits(data, PLACE_BITS)
-        found.widths_at[far] = (base[far] + self._bits(data + PLACE_BITS, PLACE_BITS)) * 8
-        found.places[far] = found.widths_at[far] + _runs_of(found.lengths[far]) * WIDTH_BITS
-        return found
+        lists.lengths[far] = self._bits(data, PLACE_BITS)
+        lists.widths_at[far] = (base[far] + self._bits(data + PLACE_BITS, PLACE_BITS)) * 8
+        lists.places[far] = lists.widths_at[far] + _runs_of(lists.lengths[far]) * WIDTH_BITS
+        return lists
 
     def _places(self, signature: Array) -> npt.NDArray[np.int64]:
         """Return the place in `starts` of the bucket of each value of a signature."""

@@ -25,8 +25,8 @@ class QueryMaker:
     def document(self, url: str) -> int:
         """Return the document that a URL in any spelling, or a text, means; raise a RelatedError if it has no bag."""
         known, document = self._documents.find(url)
-        if not known and (meant := guess_url(self._documents.corpora, url)):
-            known, document = self._documents.find(meant)
+        if not known and (guess := guess_url(self._documents.corpora, url)):
+            known, document = self._documents.find(guess)
         if not known:
             raise RelatedError(unknown_url_message(self._documents.corpora, url, self._path))
         if document < 0:
@@ -120,7 +120,7 @@ class QueryMaker:
         return Query(
             tuple(own_terms[known] for own_terms in terms), weights[known], float(np.sum(weights, dtype=np.float64)),
             signature, (own,) if own >= 0 else (), origins[known], sketch, counts[known], counts[~known],
-            self._documents.linked([own_terms[outside] for own_terms in terms]), sites,
+            self._documents.linked_documents([own_terms[outside] for own_terms in terms]), sites,
         )  # fmt: skip
 
     def _targets(self, page: ReadPage, url: str) -> list[tuple[str, int]]:

@@ -75,15 +75,15 @@ class RelatedIndex:
     @property
     def corpus(self) -> Corpus:
         """Return the corpus of a collection in one piece."""
-        return self._only.corpus
+        return self._single_shard.corpus
 
     @property
     def bags(self) -> Bags:
         """Return the bags of a collection in one piece."""
-        return self._only.bags
+        return self._single_shard.bags
 
     @property
-    def _only(self) -> IndexShard:
+    def _single_shard(self) -> IndexShard:
         if len(self.corpora) > 1:
             raise in_shards_error(self.path, len(self.corpora))
         return self.documents.shards[0]
@@ -268,7 +268,7 @@ class RelatedIndex:
         similarity = signals.scores(documents)
         above = similarity > alpha
         documents, similarity = documents[above], similarity[above]
-        order = np.lexsort((self.documents.standing(documents, similarity), -similarity))
+        order = np.lexsort((self.documents.rank_by_address(documents, similarity), -similarity))
         return documents[order], similarity[order]
 
     # -- which documents may be answers ------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ class RelatedIndex:
             if of_own_sites is not None:
                 may &= of_own_sites(documents) == (options.sites == "same")
             if options.captured_only:
-                may &= self.captured(documents)
+                may &= self.are_captured(documents)
             if keep is not None and len(keep):
                 pages = self.documents.pages(documents)
                 may &= (pages >= 0) & keep[pages]
@@ -309,7 +309,7 @@ class RelatedIndex:
         own_sites = np.unique(self.documents.sites(np.array(query.documents)))
         return lambda documents: np.isin(self.documents.sites(documents), own_sites)
 
-    def captured(self, documents: Array) -> npt.NDArray[np.bool_]:
+    def are_captured(self, documents: Array) -> npt.NDArray[np.bool_]:
         """Return whether each document's own page was read."""
         return np.asarray(self.documents.pages(documents) >= 0)
 

@@ -150,12 +150,12 @@ def _join_forms(shard: list[tuple[str, bytes]]) -> bytes:
 
 def _varint(value: int) -> bytes:
     """Return a number as 7-bit bytes, the lowest first; the high bit is set in all but the last."""
-    made = bytearray()
+    encoded = bytearray()
     while value > 127:
-        made.append(value & 127 | 128)
+        encoded.append(value & 127 | 128)
         value >>= 7
-    made.append(value)
-    return bytes(made)
+    encoded.append(value)
+    return bytes(encoded)
 
 
 def _dictionary(index: TextIndex) -> str:

@@ -115,12 +115,12 @@ def _read_unpacked(path: str, info: zipfile.ZipInfo, where: str, limits: Limits)
         copy.flush()
         size = copy.tell()
         items = (i for i in read_warc(copy, where, 0, size, limits, growth) if not isinstance(i, int))
-        yield from _before_the_cut(items, where, size, bomb) if bomb else items
+        yield from _drop_last_record(items, where, size, bomb) if bomb else items
         if failure:
             yield damage_skip(where, size, failure, -1)
 
 
-def _before_the_cut(items: Iterator[Item], where: str, size: int, bomb: str) -> Iterator[Item]:
+def _drop_last_record(items: Iterator[Item], where: str, size: int, bomb: str) -> Iterator[Item]:
     """Yield the items of an incomplete copy, without its last record; then the reason."""
     held: Item | None = None
     at, url = size, ""

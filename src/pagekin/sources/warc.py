@@ -56,7 +56,7 @@ def read_warc(
     while position < end:
         # Only where it is needed: quirks mode skips garbage without an error.
         bare_newlines = has_bare_newlines(stream, position)
-        apart = _stand_apart(stream, position, size)
+        apart = _are_separate(stream, position, size)
         stream.seek(position)
         last, held, failure, reading, bomb = -1, list[Item](), "", False, ""
         file = MeteredFile(stream)
@@ -134,7 +134,7 @@ def resumption_text(resume: int) -> str:
     return f"resumed at byte {resume:,}" if resume >= 0 else "nothing after it can be read"
 
 
-def _stand_apart(stream: BinaryIO, start: int, size: int) -> bool:
+def _are_separate(stream: BinaryIO, start: int, size: int) -> bool:
     """Return whether each record can be read alone: in a plain file, or in gzip members of their own.
 
     Judged by the record at `start`. Other compressions are not told apart here, so their records have no places.

@@ -4,9 +4,9 @@ from .arrays import Array, ArrayFile, distinct, is_among, rank, read_only, risin
 from .batches import Progress, batch_ranges, core_count, map_in_order, no_progress
 from .check import Finding, check_files, check_shapes
 from .columns import Columns
-from .compile_watch import Compiling, unwatch_compiling, watch_compiling
+from .compile_watch import CompileProgress, unwatch_compiling, watch_compiling
 from .compiling import compile_kernels, compile_missing, listed_kernels, missing_kernels
-from .disk import DiskFullError, is_full, on_temporary_disk, temporary_folder
+from .disk import DiskFullError, fresh_file, is_full, on_temporary_disk, temporary_folder
 from .folder import (
     DELTA,
     MANIFEST,
@@ -37,7 +37,7 @@ from .memory import (
 from .numbering import Numbering
 from .ragged import RaggedBytes, join_strings, pack_strings, union_strings
 from .read_ahead import ReadAhead
-from .records import Names, divide_names, join_names, pack_record, unpack_record
+from .records import Names, join_names, pack_record, unpack_record
 from .secret import KEY_SIZE, PROCESS_KEY, new_key
 from .sorting import sort_by_keys, sort_numbers
 from .storage import MissingFileError, Storage, StorageError, file_stamp, is_remote, open_file
@@ -60,7 +60,7 @@ __all__ = [
     "Array",
     "ArrayFile",
     "Columns",
-    "Compiling",
+    "CompileProgress",
     "DiskFullError",
     "Finding",
     "KeptFolders",
@@ -90,9 +90,9 @@ __all__ = [
     "count_targets",
     "damaged_files",
     "distinct",
-    "divide_names",
     "fetch",
     "file_stamp",
+    "fresh_file",
     "give_back_memory",
     "hand_over",
     "invert",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 _log = logging.getLogger("pagekin.store")
 
 
-class Compiling(NamedTuple):
+class CompileProgress(NamedTuple):
     """The progress of compiling."""
 
     done: int
@@ -18,20 +18,20 @@ class Compiling(NamedTuple):
     """About: by what the list of kernels says, and later by the time that it has taken so far."""
 
 
-_watches: list[Callable[[Compiling], None]] = []
+_watches: list[Callable[[CompileProgress], None]] = []
 
 
-def watch_compiling(watch: Callable[[Compiling], None]) -> None:
+def watch_compiling(watch: Callable[[CompileProgress], None]) -> None:
     """Register a function to be called with the progress of compiling."""
     _watches.append(watch)
 
 
-def unwatch_compiling(watch: Callable[[Compiling], None]) -> None:
+def unwatch_compiling(watch: Callable[[CompileProgress], None]) -> None:
     """Call a registered function no more."""
     _watches.remove(watch)
 
 
-def tell_watches(state: Compiling) -> None:
+def tell_watches(state: CompileProgress) -> None:
     """Call all watchers; without any, log a line, so that a program does not seem to hang."""
     for watch in _watches:
         watch(state)

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from pagekin.store.batches import core_count
-from pagekin.store.compile_watch import Compiling, tell_watches
+from pagekin.store.compile_watch import CompileProgress, tell_watches
 from pagekin.store.kernel_cache import CHECKED, KernelFiles, writable_folder
 from pagekin.store.kernel_types import read_signature
 
@@ -104,7 +104,7 @@ def _alone(file: Path) -> Iterator[None]:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            tell_watches(Compiling(0, len(missing_kernels()), 0, 0.0))
+            tell_watches(CompileProgress(0, len(missing_kernels()), 0, 0.0))
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
@@ -162,7 +162,7 @@ class _Crew:
         passed, share = time.monotonic() - self._began, self._seconds / max(self._total, 1e-9)
         planned = max(self._total / self._processes, self._longest)
         left = passed / share - passed if share > 0.1 else planned * (1 - share)
-        tell_watches(Compiling(self._done, self._count, self._processes, max(left, 0.0)))
+        tell_watches(CompileProgress(self._done, self._count, self._processes, max(left, 0.0)))
 
 
 def _start_worker() -> "subprocess.Popen[str]":

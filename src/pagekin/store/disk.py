@@ -1,10 +1,12 @@
 """Say which disk is full, since the system's error does not."""
 
 import errno
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from pagekin.store.folder import KinError
 
@@ -55,3 +57,21 @@ def temporary_folder(purpose: str) -> Iterator[Path]:
         tempfile.TemporaryDirectory(prefix=f"pagekin-{purpose}-", ignore_cleanup_errors=True) as name,
     ):
         yield Path(name)
+
+
+@contextmanager
+def fresh_file(path: Path, durable: bool = False) -> Iterator[BinaryIO]:
+    """Open a file that replaces `path` once it is complete; if writing fails, nothing is left of it.
+
+    With `durable` its bytes are on the disk before it replaces the other.
+    """
+    fresh = path.with_name(f".{path.name}.unfinished")
+    try:
+        with fresh.open("wb") as file:
+            yield file
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
+        fresh.replace(path)
+    finally:
+        fresh.unlink(missing_ok=True)

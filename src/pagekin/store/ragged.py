@@ -146,5 +146,5 @@ def union_strings(tables: Sequence[RaggedBytes]) -> tuple[RaggedBytes, list[npt.
     """Return (the sorted distinct strings of some tables, the place of each table's strings among them)."""
     names = sorted(set(chain.from_iterable(tables)))
     places = {name: place for place, name in enumerate(names)}
-    found = [np.fromiter(map(places.__getitem__, table), np.int64, len(table)) for table in tables]
-    return RaggedBytes(*pack_strings(names)), found
+    numbers = [np.fromiter(map(places.__getitem__, table), np.int64, len(table)) for table in tables]
+    return RaggedBytes(*pack_strings(names)), numbers

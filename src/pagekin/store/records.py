@@ -1,8 +1,7 @@
 """Records that tasks exchange: named tuples of plain arrays, as bytes. No pickle, so that reading runs no code."""
 
 import io
-from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from collections.abc import Iterable
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -39,16 +38,6 @@ class Names(NamedTuple):
 def join_names(parts: Iterable[Names]) -> Names:
     """Return the sorted distinct strings of several records."""
     return Names.of(sorted(set().union(*(part.strings() for part in parts))))
-
-
-def divide_names(names: Names, firsts: Sequence[bytes]) -> list[Names]:
-    """Divide sorted strings into ranges; `firsts` are the least strings of all ranges but the first."""
-    table = RaggedBytes(*names)
-    bounds = [0, *map(table.nearest, firsts), len(table)]
-    return [
-        Names(names.data[names.offsets[low] : names.offsets[high]], names.offsets[low : high + 1] - names.offsets[low])
-        for low, high in pairwise(bounds)
-    ]
 
 
 def pack_record(record: NamedTuple) -> bytes:

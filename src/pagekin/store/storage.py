@@ -42,7 +42,7 @@ def is_remote(address: str | os.PathLike[str]) -> bool:
 
 
 @contextlib.contextmanager
-def _reaching(address: str) -> Iterator[None]:
+def _translate_errors(address: str) -> Iterator[None]:
     """Replace errors of the library by one that names the address."""
     try:
         yield
@@ -64,7 +64,7 @@ def _file_system(address: str) -> tuple[Any, str]:
         return _s3(path.partition("/")[0]), path.rstrip("/")
     from pyarrow import fs
 
-    with _reaching(address):
+    with _translate_errors(address):
         system, path = fs.FileSystem.from_uri(address)
         return system, path.rstrip("/")
 
@@ -120,7 +120,7 @@ def _s3(bucket: str) -> Any:
     """Return the S3 of the environment: AWS_ENDPOINT_URL and AWS_REGION, or else the region that the bucket is in."""
     endpoint = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
-    with _reaching(f"s3://{bucket}"):
+    with _translate_errors(f"s3://{bucket}"):
         return _s3_at(endpoint, region or (None if endpoint else _pyarrow_fs().resolve_s3_region(bucket)))
 
 
@@ -143,7 +143,7 @@ class _RemoteFile(io.RawIOBase):
     def __init__(self, address: str) -> None:
         self._address = address
         system, path = _file_system(address)
-        with _reaching(address):
+        with _translate_errors(address):
             self._file = system.open_input_file(path)
             self._size = int(self._file.size())
         self._at = 0
@@ -163,7 +163,7 @@ class _RemoteFile(io.RawIOBase):
 
     def readinto(self, buffer: object) -> int:
         view = cast(memoryview, buffer)
-        with _reaching(self._address):
+        with _translate_errors(self._address):
             piece = self._file.read_at(max(0, min(len(view), self._size - self._at)), self._at)
         view[: len(piece)] = piece
         self._at += len(piece)
@@ -191,7 +191,7 @@ def file_stamp(address: str) -> tuple[int, int]:
             return -1, -1
         return status.st_size, status.st_mtime_ns
     system, path = _file_system(address)
-    with _reaching(address):
+    with _translate_errors(address):
         info = system.get_file_info(path)
         return (int(info.size), int(info.mtime_ns or 0)) if info.is_file else (-1, -1)
 
@@ -207,30 +207,30 @@ class Storage:
     def read(self, name: str) -> bytes:
         """Return the content of a file; raise a MissingFileError if there is none."""
         with (
-            _reaching(self._address_of(name)),
+            _translate_errors(self._address_of(name)),
             self._system.open_input_stream(self._path(name), compression=None) as stream,
         ):
             return bytes(stream.read())
 
     def read_part(self, name: str, start: int, size: int) -> bytes:
         """Return a part of a file's content."""
-        with _reaching(self._address_of(name)), self._system.open_input_file(self._path(name)) as file:
+        with _translate_errors(self._address_of(name)), self._system.open_input_file(self._path(name)) as file:
             return bytes(file.read_at(size, start))
 
     def write(self, name: str, data: bytes) -> None:
         """Write a small file."""
-        with self._writing(name) as stream:
+        with self._open_to_write(name) as stream:
             stream.write(data)
 
     def upload(self, file: Path, name: str) -> None:
         """Copy a file of this machine."""
-        with file.open("rb") as source, self._writing(name) as stream:
+        with file.open("rb") as source, self._open_to_write(name) as stream:
             while piece := source.read(_STEP):
                 stream.write(piece)
 
     def download(self, name: str, file: Path) -> None:
         """Copy a file to this machine."""
-        with file.open("wb") as target, _reaching(self._address_of(name)):
+        with file.open("wb") as target, _translate_errors(self._address_of(name)):
             stream = self._system.open_input_stream(self._path(name), compression=None)
             with stream:
                 while piece := stream.read(_STEP):
@@ -243,21 +243,21 @@ class Storage:
             return sorted(str(path.relative_to(root)) for path in root.rglob("*") if path.is_file())
         from pyarrow import fs
 
-        with _reaching(self.address):
+        with _translate_errors(self.address):
             chosen = fs.FileSelector(self._root, allow_not_found=True, recursive=True)
             paths = [info.path for info in self._system.get_file_info(chosen) if info.is_file]
         return sorted(path.removeprefix(f"{self._root}/") for path in paths)
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
-        with contextlib.suppress(MissingFileError), _reaching(self._address_of(name)):
+        with contextlib.suppress(MissingFileError), _translate_errors(self._address_of(name)):
             self._system.delete_file(self._path(name))
 
     @contextlib.contextmanager
-    def _writing(self, name: str) -> Iterator[Any]:
+    def _open_to_write(self, name: str) -> Iterator[Any]:
         """Yield a stream for writing a file, which becomes visible only when it is complete."""
         written = f"{TEMPORARY}{secrets.token_hex(8)}" if self._renames else name
-        with _reaching(self._address_of(name)):
+        with _translate_errors(self._address_of(name)):
             if self._renames:
                 self._system.create_dir(str(Path(self._path(name)).parent), recursive=True)
             with self._system.open_output_stream(self._path(written), compression=None) as stream:

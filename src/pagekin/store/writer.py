@@ -106,7 +106,7 @@ class KinWriter:
 
     def _take_lock(self) -> None:
         while True:
-            made = not self.path.exists()
+            is_new = not self.path.exists()
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / LOCK).open("a+")
             try:
@@ -127,8 +127,8 @@ class KinWriter:
                 break
             lock.close()  # its last holder removed the folder that it had made: begin again
         # What an earlier writer of the same collection made, and left to be resumed, is ours to remove.
-        made = made or (can_be_resumed(self.path) and not (self.path / MANIFEST).exists())
-        self._lock, self._made_folder = lock, made
+        is_new = is_new or (can_be_resumed(self.path) and not (self.path / MANIFEST).exists())
+        self._lock, self._made_folder = lock, is_new
         lock.seek(0)
         lock.truncate()
         since = time.strftime("%Y-%m-%d %H:%M:%S")

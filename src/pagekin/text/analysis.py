@@ -47,9 +47,10 @@ def _stemmer() -> Any:
 
 def analyse(words: Sequence[str]) -> list[str]:
     """Return the form of each (folded) word: its Porter stem, or itself if it is short or not of ASCII characters."""
-    made: list[str] = _stemmer().stemWords([IRREGULAR.get(word, word) for word in words])
+    stems: list[str] = _stemmer().stemWords([IRREGULAR.get(word, word) for word in words])
     return [
-        stem if len(word) > _SHORT and word.isascii() and stem else word for word, stem in zip(words, made, strict=True)
+        stem if len(word) > _SHORT and word.isascii() and stem else word
+        for word, stem in zip(words, stems, strict=True)
     ]
 
 
@@ -140,8 +141,8 @@ def _learn_forms(corpus: Corpus, known: Kin, places: Array) -> Forms:
     of_term = np.zeros(len(places), np.int64)
     of_term[is_known] = np.asarray(known["form.of_term"])[places[is_known]]
     others = np.flatnonzero(~is_known)
-    made = [form.encode() for form in analyse([corpus.word(term) for term in others.tolist()])]
-    fresh, which = union_strings([RaggedBytes(*pack_strings(made))])
+    forms = [form.encode() for form in analyse([corpus.word(term) for term in others.tolist()])]
+    fresh, which = union_strings([RaggedBytes(*pack_strings(forms))])
     numbers = table.find_all(fresh)
     # Forms that the collection does not have are numbered after its own, until all are put in order.
     number = np.where(numbers >= 0, numbers, len(table) + np.arange(len(fresh)))

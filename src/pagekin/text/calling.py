@@ -38,7 +38,7 @@ class LanguageWords(NamedTuple):
 
 
 class SameForms(NamedTuple):
-    """Forms that stand for the same word as a lesser one."""
+    """Forms, each with the least form that stands for the same word."""
 
     forms: Names
     least: Names
@@ -123,11 +123,13 @@ def find_languages(parts: Iterable[WordUses]) -> LanguageWords:
             counts = uses.setdefault(language, {})
             for place in np.flatnonzero(row).tolist():
                 counts[words[place]] = counts.get(words[place], 0) + int(row[place])
-    found: list[tuple[bytes, bytes]] = []
+    language_words: list[tuple[bytes, bytes]] = []
     for language, counts in sorted(uses.items()):
         are_of = are_of_language(np.array([*counts.values()]), np.array([totals[word] for word in counts]))
-        found += sorted((language, word) for word, is_of in zip(counts, are_of, strict=True) if is_of)
-    return LanguageWords(Names.of(language for language, _word in found), Names.of(word for _language, word in found))
+        language_words += sorted((language, word) for word, is_of in zip(counts, are_of, strict=True) if is_of)
+    return LanguageWords(
+        Names.of(language for language, _word in language_words), Names.of(word for _language, word in language_words)
+    )
 
 
 def unite_forms(parts: Iterable[LanguageWords]) -> SameForms:
@@ -183,10 +185,11 @@ def call_pages(corpus: Corpus, same: SameForms, captured: Array, url_cuts: Seque
     packed = [name.encode() for name in names]
     of_form = _ranges(packed, shards)
     links = np.zeros(len(corpus.urls), np.int64)
-    found = read_said(corpus, of_term, *_find_hosts(corpus, captured))
+    link_texts = read_said(corpus, of_term, *_find_hosts(corpus, captured))
     rows = [np.zeros((3, 0), np.int64)]
     rows += [
-        np.stack([form, url, said.astype(np.int64)]) for form, url, said in sum_said(found, links, len(names), room)
+        np.stack([form, url, said.astype(np.int64)])
+        for form, url, said in sum_said(link_texts, links, len(names), room)
     ]
     form, url, said = np.concatenate(rows, axis=1)
     called, wanted = [], []

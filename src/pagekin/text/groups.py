@@ -38,7 +38,7 @@ class Groups(NamedTuple):
 
     def spread(self, mask: Mask) -> Mask:
         """Extend a mask to all pages of every document that has a page in it."""
-        matched = self._matched(mask)
+        matched = self._documents_in(mask)
         if not matched.any():
             return mask
         mask = mask.copy()
@@ -48,9 +48,9 @@ class Groups(NamedTuple):
     def count(self, mask: Mask) -> int:
         """Return the number of groups with a page in the mask."""
         single = np.count_nonzero(mask) - np.count_nonzero(mask[self.members])
-        return int(single + np.count_nonzero(self._matched(mask)))
+        return int(single + np.count_nonzero(self._documents_in(mask)))
 
-    def _matched(self, mask: Mask) -> Mask:
+    def _documents_in(self, mask: Mask) -> Mask:
         """Return whether each document has a page in the mask."""
         matched = np.zeros(self.documents, np.bool_)
         matched[self.of_page[self.members[mask[self.members]]]] = True

@@ -105,7 +105,7 @@ def stem_words(language: str, words: Sequence[str]) -> Iterator[tuple[int, str]]
         return
     import Stemmer
 
-    made = Stemmer.Stemmer(STEMMERS[language]).stemWords(words)
-    for place, (word, stem) in enumerate(zip(words, made, strict=True)):
+    stems = Stemmer.Stemmer(STEMMERS[language]).stemWords(words)
+    for place, (word, stem) in enumerate(zip(words, stems, strict=True)):
         if len(word) >= _SHORTEST and len(stem) >= _SHORTEST and word.isalpha():
             yield place, stem

@@ -148,10 +148,12 @@ def put_link_texts(
     """
     with TemporaryDirectory(dir=writer.work) as folder:
         room = Workspace(Path(folder), writer.memory)
-        found = chain(
+        link_texts = chain(
             _read_link_texts(corpus, forms), [known.on(corpus, forms)] if isinstance(known, VisitingTexts) else []
         )
-        pieces = [_number_forms(known, forms)] if isinstance(known, LinkTexts) else _add_up(corpus, forms, found, room)
+        pieces = (
+            [_number_forms(known, forms)] if isinstance(known, LinkTexts) else _add_up(corpus, forms, link_texts, room)
+        )
         sizes = np.zeros(len(forms), np.int64)
         pages = writer.create("posting.called_page", smallest_uint(max(len(corpus) - 1, 0)))
         strengths = writer.create("posting.called", np.uint8)
@@ -181,16 +183,16 @@ def find_strength(said: Array, links: Array) -> npt.NDArray[np.uint8]:
 
 
 def _add_up(
-    corpus: Corpus, forms: Forms, found: Iterable[tuple[Array, Array, Array]], room: Workspace
+    corpus: Corpus, forms: Forms, link_texts: Iterable[tuple[Array, Array, Array]], room: Workspace
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (form, page, strength), sorted, of the link texts to a corpus's pages, some forms at a time."""
     links = np.zeros(len(corpus), np.int64)
-    for form, page, said in sum_said(found, links, len(forms), room):
+    for form, page, said in sum_said(link_texts, links, len(forms), room):
         yield form, page, find_strength(said, links[page])
 
 
 def sum_said(
-    found: Iterable[tuple[Array, Array, Array]], links: Array, forms: int, room: Workspace
+    link_texts: Iterable[tuple[Array, Array, Array]], links: Array, forms: int, room: Workspace
 ) -> Iterator[tuple[Array, Array, Array]]:
     """Yield (form, target, number of pages with such a link), sorted, some forms at a time; adds up `links` per target.
 
@@ -214,7 +216,7 @@ def sum_said(
         waiting.clear()
 
     try:
-        for target, said, form in found:
+        for target, said, form in link_texts:
             np.add.at(links, target, 1)
             waiting.append(form * width + said)
             if sum(map(len, waiting)) > at_once:

@@ -117,7 +117,7 @@ class _Spill:
         return np.repeat(np.arange(first, first + len(ends)), np.diff(ends, prepend=0))
 
     def batches(self) -> Iterator[tuple[Entries, Array, Array]]:
-        """Yield the entries of each batch, their pages and the lengths of these."""
+        """Yield (entries, the page of each entry, the length of that page) of each batch."""
         self._file.seek(0)
         for first, ends, stored in self._batches:
             pages = self._pages(first, ends)
@@ -170,10 +170,10 @@ def _count(corpus: Corpus, forms: Forms, threads: int) -> Iterator[tuple[int, tu
         streams = corpus.stream_batch(first, last)
         lengths = np.diff(streams.tokens)
         room = [len(streams.words)] * 3 + [len(streams.words) + int(lengths[lengths > LONGEST_NARROW].sum())]
-        made = Entries(*map(np.empty, room, (np.uint32, np.uint8, np.uint8, np.uint16)))
+        entries = Entries(*map(np.empty, room, (np.uint32, np.uint8, np.uint8, np.uint16)))
         ends = np.zeros(last - first, np.int64)
-        n = count_forms(streams, DecodedPage.for_longest(streams), forms.of_term, *made, ends)
-        return Entries(made.form[:n], made.attributes[:n], made.counts[:n], made.where), ends
+        n = count_forms(streams, DecodedPage.for_longest(streams), forms.of_term, *entries, ends)
+        return Entries(entries.form[:n], entries.attributes[:n], entries.counts[:n], entries.where), ends
 
     batches = batch_ranges(corpus.pages.tokens, _BATCH_WORDS)
     for (first, _last), counted in map_in_order(threads, count_batch, batches):

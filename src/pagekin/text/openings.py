@@ -59,10 +59,10 @@ def _read_openings(corpus: Corpus, forms: Forms, threads: int) -> Iterator[tuple
 
     def find(first: int, last: int) -> tuple[Array, Array]:
         streams = corpus.stream_batch(first, last)
-        found, ends = np.empty(len(streams.words), np.uint32), np.zeros(last - first, np.int64)
-        count = find_openings(streams, DecodedPage.for_longest(streams), forms.of_term, idle, found, ends)
+        heads, ends = np.empty(len(streams.words), np.uint32), np.zeros(last - first, np.int64)
+        count = find_openings(streams, DecodedPage.for_longest(streams), forms.of_term, idle, heads, ends)
         pages = np.repeat(np.arange(first, last), np.diff(ends, prepend=0))
-        return found[:count].astype(np.int64), pages
+        return heads[:count].astype(np.int64), pages
 
-    for _batch, found in map_in_order(threads, find, batch_ranges(corpus.pages.tokens, _BATCH_WORDS)):
-        yield found
+    for _batch, forms_and_pages in map_in_order(threads, find, batch_ranges(corpus.pages.tokens, _BATCH_WORDS)):
+        yield forms_and_pages

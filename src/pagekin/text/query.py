@@ -124,7 +124,7 @@ def wanted_words(query: Query) -> list[Word | Phrase]:
         return [query]
     if isinstance(query, Not):
         return []
-    return [found for part in query.parts for found in wanted_words(part)]
+    return [word for part in query.parts for word in wanted_words(part)]
 
 
 # -- from what people type ----------------------------------------------------------------------------------------------
@@ -161,17 +161,17 @@ def _atom(attribute: str | None, text: str) -> Word | Phrase | None:
 
 def _lexemes(text: str) -> Iterator[_Lexeme]:
     attribute = None
-    for found in _LEXEME.finditer(text):  # every character begins some lexeme
-        kind, what = str(found.lastgroup), found[0]
+    for match in _LEXEME.finditer(text):  # every character begins some lexeme
+        kind, what = str(match.lastgroup), match[0]
         if kind == "space":
             continue
-        if (name := found["attribute"]) is not None:
+        if (name := match["attribute"]) is not None:
             if name.lower() in ATTRIBUTES:
                 if attribute:
                     raise QueryError(f"{attribute}: is followed by {name}:, not by a word")
                 attribute = name.lower()
                 continue
-            if found["next"].strip() == found["next"] != "" and found["next"] not in "()":
+            if match["next"].strip() == match["next"] != "" and match["next"] not in "()":
                 raise QueryError(_unknown(name))
             kind = "bare"  # `Note:` before a space is a word with a colon after it
         if attribute and kind in ("open", "close", "minus"):
@@ -209,12 +209,12 @@ class _Parser:
         return self._left[-1] if self._left else "end"
 
     def whole(self) -> Query:
-        found = self._all(0)
+        query = self._parse_all(0)
         if self._left:
             raise QueryError("there is a ')' without its '('")
-        return found
+        return query
 
-    def _all(self, depth: int) -> Query:
+    def _parse_all(self, depth: int) -> Query:
         """Parse parts side by side, up to the end or a closing parenthesis."""
         if depth > _MOST_OPEN:
             raise QueryError(_TOO_DEEP)
@@ -224,21 +224,21 @@ class _Parser:
                 self._left.pop()
                 if not parts or self._next() in _ENDS:
                     raise QueryError("AND stands between two things to look for; it may also be left out")
-            parts.append(self._some(depth))
+            parts.append(self._parse_some(depth))
         if not parts:
             raise QueryError(
                 "there is nothing between '(' and ')'" if depth else "there is no word to look for in the query"
             )
-        return _joined(And, parts)
+        return _join(And, parts)
 
-    def _some(self, depth: int) -> Query:
-        parts = [self._one(depth)]
+    def _parse_some(self, depth: int) -> Query:
+        parts = [self._parse_part(depth)]
         while self._next() == "OR":
             self._left.pop()
-            parts.append(self._one(depth))
-        return _joined(Or, parts)
+            parts.append(self._parse_part(depth))
+        return _join(Or, parts)
 
-    def _one(self, depth: int) -> Query:
+    def _parse_part(self, depth: int) -> Query:
         negative = False
         while self._next() == "NOT":
             self._left.pop()
@@ -247,18 +247,18 @@ class _Parser:
                 raise QueryError("NOT is followed by nothing; write what to leave out after it")
         if self._next() in _ENDS:
             raise QueryError("OR stands between two things to look for, as in: paging OR segmentation")
-        found = self._left.pop()
-        if isinstance(found, str):  # an opening parenthesis, as all else was refused
-            found = self._all(depth + 1)
+        part = self._left.pop()
+        if isinstance(part, str):  # an opening parenthesis, as all else was refused
+            part = self._parse_all(depth + 1)
             if self._next() != "close":
                 raise QueryError("there is a '(' without its ')'")
             self._left.pop()
         if not negative:
-            return found
-        return found.part if isinstance(found, Not) else Not(found)
+            return part
+        return part.part if isinstance(part, Not) else Not(part)
 
 
-def _joined(kind: type[And] | type[Or], parts: list[Query]) -> Query:
+def _join(kind: type[And] | type[Or], parts: list[Query]) -> Query:
     """Join the parts to one query: a part of the same kind is dissolved, a single part is returned as it is."""
     flat = [inner for part in parts for inner in (part.parts if isinstance(part, kind) else (part,))]
     return flat[0] if len(flat) == 1 else kind(tuple(flat))
@@ -267,8 +267,8 @@ def _joined(kind: type[And] | type[Or], parts: list[Query]) -> Query:
 def is_plain(text: str) -> bool:
     """Return whether a query consists of words side by side: no operator, quotes, attribute or parenthesis."""
     return all(
-        found.lastgroup in ("space", "bare") and found[0] not in _OPERATORS
-        for found in _LEXEME.finditer(text.translate(_QUOTES))
+        match.lastgroup in ("space", "bare") and match[0] not in _OPERATORS
+        for match in _LEXEME.finditer(text.translate(_QUOTES))
     )
 
 

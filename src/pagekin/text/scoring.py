@@ -110,7 +110,7 @@ def _no_bounds() -> Bounds:
 NO_BOUNDS = _no_bounds()
 
 
-class Asked(NamedTuple):
+class RankOptions(NamedTuple):
     """What is wanted of the pages that hold terms."""
 
     every: bool

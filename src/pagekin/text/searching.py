@@ -14,7 +14,7 @@ from pagekin.text import plain
 from pagekin.text.analysis import ANALYSER, form_of
 from pagekin.text.groups import NO_GROUPS, Groups
 from pagekin.text.query import And, Not, Or, Phrase, Query, Some, Word
-from pagekin.text.scoring import ATTRIBUTE_BITS, PRESENT, ROW, TEXT_BIT, TITLE_BIT, Asked, Places, Terms
+from pagekin.text.scoring import ATTRIBUTE_BITS, PRESENT, ROW, TEXT_BIT, TITLE_BIT, Places, RankOptions, Terms
 from pagekin.text.statistics import QueryWeights, Stats, asked_forms, form_key, inverse_frequency, weigh_query
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class TextSearch:
         groups: Groups = NO_GROUPS,
         weights: QueryWeights | None = None,
     ) -> None:
-        """Take what is known already: `weights` are what `stats` make of the query."""
+        """Begin to answer a query; pass `weights` if the weights of the query by `stats` are known already."""
         self._index, self._query, self._stats, self._groups = index, query, stats, groups
         self._weighed = weights
         self._looked_up: tuple[Terms, Callable[[], Places]] | None = None
@@ -54,7 +54,7 @@ class TextSearch:
     # -- which pages match ------------------------------------------------------------------------------------------
 
     def matches(self) -> Mask:
-        """Return the pages that match, of those that may; with groups, all such pages of the groups that match."""
+        """Mark the pages that match and pass the filter; with groups, all pages of a matching group that pass it."""
         keep = self._keep
         among = None if keep is None else self._groups.spread(keep)
         mask = self._matches(self._query, among)
@@ -186,11 +186,11 @@ class TextSearch:
         index = self._index
         if _is_words(query):
             keep = _ALL_PAGES if self._keep is None else self._keep
-            asked = Asked(not isinstance(query, Or), self._mean, most, keep)
-            ranked = index.ranking.rank_words(index.postings, self._terms, index.bounds, self._groups, asked)
+            options = RankOptions(not isinstance(query, Or), self._mean, most, keep)
+            ranked = index.ranking.rank_words(index.postings, self._terms, index.bounds, self._groups, options)
         else:
-            mask, asked = self.matches(), Asked(False, self._mean, most, _ALL_PAGES)
-            ranked = index.ranking.rank_marked(index.postings, self._terms, index.bounds, self._groups, asked, mask)
+            mask, options = self.matches(), RankOptions(False, self._mean, most, _ALL_PAGES)
+            ranked = index.ranking.rank_marked(index.postings, self._terms, index.bounds, self._groups, options, mask)
         total, pages, scores = ranked
         return total, pages, scores
 
@@ -258,7 +258,7 @@ def _under(flags: npt.NDArray[np.uint8], attribute: str | None) -> Mask:
 
 
 def _is_words(query: Query) -> bool:
-    """Return whether a query is a word, or asks for all or any of some words: of those that `asked_forms` names, then."""
+    """Return whether a query is a word, or words joined by AND or by OR, and nothing else."""
     return isinstance(query, Word) or (
         isinstance(query, And | Or) and all(isinstance(part, Word) for part in query.parts)
     )

@@ -76,8 +76,8 @@ def _number_forms(corpus: Corpus) -> tuple[Callable[[bytes], int], Array]:
         same = forms.same
 
     def number(form: bytes) -> int:
-        found = names.find(form)
-        return found if found < 0 or same is None else int(same[found])
+        place = names.find(form)
+        return place if place < 0 or same is None else int(same[place])
 
     return lru_cache(_KEPT)(number), of_term
 
@@ -112,7 +112,7 @@ def _window_by_numpy(
     if not marked.any():
         return None
     in_menu = find_menus(corpus, page)[running]
-    first, last = _widened(text, starts, in_menu, *_best_stretch(shows, in_menu, starts, width), width)
+    first, last = _widen(text, starts, in_menu, *_best_stretch(shows, in_menu, starts, width), width)
     return _Window(text, starts, first, last, marked)
 
 
@@ -149,7 +149,7 @@ def _text_of(corpus: Corpus, page: int) -> tuple[str, Array]:
 
 
 def _mark_part(part: tuple[int, ...], forms: Array, in_text: Array) -> Array:
-    """Return whether each word of a page, given their forms, is a word or part of a phrase; phrases stand in the text."""
+    """Mark the words of a page, given their forms, that are a query word or in a query phrase; phrases count in the text only."""
     if len(part) == 1:
         return np.asarray(forms == part[0])
     marked = np.zeros(len(forms), np.bool_)
@@ -175,7 +175,7 @@ def _best_stretch(shows: Array, in_menu: Array, starts: Array, width: int) -> tu
     return int(places[best]), int(places[beyond[best] - 1])
 
 
-def _widened(text: str, starts: Array, in_menu: Array, first: int, last: int, width: int) -> tuple[int, int]:
+def _widen(text: str, starts: Array, in_menu: Array, first: int, last: int, width: int) -> tuple[int, int]:
     """Widen the stretch by words before and after it, as many as `width` has room for: a third of it before.
 
     A stretch that begins in running text does not reach back into a menu, such as breadcrumbs above the text.
@@ -201,26 +201,26 @@ def _pieces(window: _Window) -> list[tuple[str, bool]]:
             spans[-1] = (spans[-1][0], max(end, spans[-1][1]))
         else:
             spans.append((begin, end))
-    at, stop = int(starts[first]), _closing(text, _word_end(text, int(starts[last])))
-    found = [(f"{ELLIPSIS} ", False)] if first else []
+    at, stop = int(starts[first]), _end_of_marks(text, _word_end(text, int(starts[last])))
+    pieces = [(f"{ELLIPSIS} ", False)] if first else []
     for begin, end in spans:
-        found += [(_line(text[at:begin]), False), (_line(text[begin:end]), True)]
+        pieces += [(_line(text[at:begin]), False), (_line(text[begin:end]), True)]
         at = end
-    found.append((_line(text[at:stop]), False))
+    pieces.append((_line(text[at:stop]), False))
     if last < len(starts) - 1:
-        found.append((f" {ELLIPSIS}", False))
-    return _joined(found)
+        pieces.append((f" {ELLIPSIS}", False))
+    return _join_pieces(pieces)
 
 
-def _joined(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
+def _join_pieces(pieces: list[tuple[str, bool]]) -> list[tuple[str, bool]]:
     """Drop empty pieces, and join unmarked neighbours."""
-    made: list[tuple[str, bool]] = []
+    joined: list[tuple[str, bool]] = []
     for text, mark in pieces:
-        if made and not mark and not made[-1][1]:
-            made[-1] = (made[-1][0] + text, False)
+        if joined and not mark and not joined[-1][1]:
+            joined[-1] = (joined[-1][0] + text, False)
         elif text:
-            made.append((text, mark))
-    return made
+            joined.append((text, mark))
+    return joined
 
 
 def _word_end(text: str, start: int) -> int:
@@ -235,7 +235,7 @@ def _word_end(text: str, start: int) -> int:
     return at
 
 
-def _closing(text: str, at: int) -> int:
+def _end_of_marks(text: str, at: int) -> int:
     """Return the end of the punctuation marks that follow a word before a space, such as a full stop."""
     end = at
     while end < min(len(text), at + 4) and char_class(text[end]) in _SIGNS:

@@ -62,7 +62,7 @@ class CollectionView:
         """Return the view of an open collection."""
         return collection.companion(cls)
 
-    def holding(self, url: str) -> "CollectionView":
+    def view_of(self, url: str) -> "CollectionView":
         """Return the view of the part that holds the page at an address: the delta, if it has a newer one."""
         base = CollectionView.of(self.collection.base)
         delta, corpus = base.collection.delta, base.corpus
@@ -77,7 +77,7 @@ class CollectionView:
         places: dict[CollectionView, dict[int, int]] = {}
         links = []
         for place, url in enumerate(urls):
-            there = self.holding(url)
+            there = self.view_of(url)
             if there not in places:
                 places[there] = {there.corpus.url_number(other): at for at, other in enumerate(urls)}
             for page in there.corpus.pages_of(there.corpus.url_number(url))[:1]:
@@ -151,7 +151,7 @@ class CollectionView:
 
     def link_to(self, url: str) -> PageLink:
         """Return a link to an address, by its title if the collection knows it."""
-        there = self.holding(url)
+        there = self.view_of(url)
         if (number := there.corpus.url_number(url)) >= 0:
             return there.link(number)
         return PageLink(url=url, title=plain_text(url), site=host(url), captured=False)

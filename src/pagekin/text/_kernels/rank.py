@@ -18,35 +18,35 @@ _MOST_LEVELS = 255
 
 
 @kernel
-def rank_words(postings, terms, bounds, groups, asked):
+def rank_words(postings, terms, bounds, groups, options):
     """Return (the number of documents that match, the best pages, their scores), the best first.
 
-    `postings` are `Postings`, `terms` `Terms`, `bounds` `Bounds`, `groups` `Groups`, and `asked` is `Asked`. Of equal scores the
-    least page comes first. Cost: one pass over the terms' entries, or for each entry of a rare term a short search in the others;
-    then that of `rank_marked`.
+    `postings` are `Postings`, `terms` `Terms`, `bounds` `Bounds`, `groups` `Groups`, and `options` are `RankOptions`. Of equal
+    scores the least page comes first. Cost: one pass over the terms' entries, or for each entry of a rare term a short search in
+    the others; then that of `rank_marked`.
     """
-    if asked.every and len(asked.keep) == 0 and _is_sparse(postings, terms):
+    if options.every and len(options.keep) == 0 and _is_sparse(postings, terms):
         pages, documents = pages_with_all(postings, terms, groups)
-        if len(pages) < _few(asked):
+        if len(pages) < _few(options):
             if documents < len(pages):
                 sort_numbers(pages)
-            pages, scores = _rank_pages(postings, terms, groups, asked, pages)
+            pages, scores = _rank_pages(postings, terms, groups, options, pages)
             return documents, pages, scores
         levels = np.zeros(len(postings.words), np.uint8)
         for page in pages:
             levels[page] = 1
-        return _rank_level(postings, terms, bounds, groups, asked, levels, 1)
-    levels = _levels(postings, terms, groups, asked.every)
-    return _rank_level(postings, terms, bounds, groups, asked, levels, len(terms.begin) if asked.every else 1)
+        return _rank_level(postings, terms, bounds, groups, options, levels, 1)
+    levels = _levels(postings, terms, groups, options.every)
+    return _rank_level(postings, terms, bounds, groups, options, levels, len(terms.begin) if options.every else 1)
 
 
 @kernel
-def rank_marked(postings, terms, bounds, groups, asked, mask):
+def rank_marked(postings, terms, bounds, groups, options, mask):
     """Return the same for the pages of `mask` (bool, pages).
 
     Cost: the ranges of pages for each term, and the pages of those ranges whose bounds exceed the last of the best scores.
     """
-    return _rank_level(postings, terms, bounds, groups, asked, mask.view(np.uint8), 1)
+    return _rank_level(postings, terms, bounds, groups, options, mask.view(np.uint8), 1)
 
 
 @kernel
@@ -108,26 +108,26 @@ def _count_level(levels, level, groups, keep):
 
 
 @kernel
-def _rank_level(postings, terms, bounds, groups, asked, levels, level):
+def _rank_level(postings, terms, bounds, groups, options, levels, level):
     """Return (the number of documents of a level, their best pages, the scores)."""
-    count, documents = _count_level(levels, level, groups, asked.keep)
-    if asked.most == 0:
+    count, documents = _count_level(levels, level, groups, options.keep)
+    if options.most == 0:
         return documents, np.zeros(0, np.int64), np.zeros(0)
-    if documents >= _few(asked):
-        pages, scores = _rank_by_bounds(postings, terms, bounds, groups, asked, levels, level, documents)
+    if documents >= _few(options):
+        pages, scores = _rank_by_bounds(postings, terms, bounds, groups, options, levels, level, documents)
         return documents, pages, scores
     picked, n = np.empty(count, np.int64), 0
     for begin in range(0, len(levels), PAGES_OF_RANGE):
         if n < count:
             n = _pick_pages(levels, level, begin, picked, n)
-    pages, scores = _rank_pages(postings, terms, groups, asked, picked)
+    pages, scores = _rank_pages(postings, terms, groups, options, picked)
     return documents, pages, scores
 
 
 @kernel
-def _few(asked):
+def _few(options):
     """Return the number of matches from which bounds save more than they cost."""
-    return max(_WORTH_BOUNDING, 8 * asked.most)
+    return max(_WORTH_BOUNDING, 8 * options.most)
 
 
 @kernel
@@ -147,25 +147,25 @@ def _pick_pages(levels, level, begin, pages, n):
 
 
 @kernel
-def _rank_pages(postings, terms, groups, asked, pages):
+def _rank_pages(postings, terms, groups, options, pages):
     """Return the best of `pages` (ascending), and their scores."""
-    if asked.most == 0:
+    if options.most == 0:
         return pages[:0], np.zeros(0)
-    scores = score_pages(pages, postings, terms, asked.mean)
+    scores = score_pages(pages, postings, terms, options.mean)
     pages, scores = best_of_groups(pages, scores, groups)
-    return best_first(pages, scores, asked.most)
+    return best_first(pages, scores, options.most)
 
 
 @kernel
-def _rank_by_bounds(postings, terms, bounds, groups, asked, levels, level, documents):
+def _rank_by_bounds(postings, terms, bounds, groups, options, levels, level, documents):
     """Return the best pages of a level and their scores; score only ranges of pages whose bounds allow for better ones."""
     ranges = -(-len(levels) // PAGES_OF_RANGE)
-    bound = bound_ranges(postings, terms, asked.mean, bounds, ranges)
+    bound = bound_ranges(postings, terms, options.mean, bounds, ranges)
     waiting = np.arange(ranges)
     for root in range(ranges // 2 - 1, -1, -1):
         _sift(bound, waiting, root, ranges)
     # Enough ranges for the best pages to be among them, then more and more of those that may still hold better ones.
-    wanted = 1 + (2 * asked.most + _WORTH_BOUNDING // 8) * ranges // documents
+    wanted = 1 + (2 * options.most + _WORTH_BOUNDING // 8) * ranges // documents
     pages, scores, least = np.zeros(0, np.int64), np.zeros(0), -np.inf
     while ranges and bound[waiting[0]] >= least:
         taken = np.empty(min(wanted, ranges), np.int64)
@@ -182,10 +182,10 @@ def _rank_by_bounds(postings, terms, bounds, groups, asked, levels, level, docum
         count = 0
         for r in taken[:n]:
             count = _pick_pages(levels, level, r * PAGES_OF_RANGE, more, count)
-        gained = score_pages(more[:count], postings, terms, asked.mean)
+        gained = score_pages(more[:count], postings, terms, options.mean)
         pages, scores = best_of_groups(_join(pages, more[:count]), _join(scores, gained), groups)
-        pages, scores = best_first(pages, scores, asked.most)
-        if len(pages) == asked.most:
+        pages, scores = best_first(pages, scores, options.most)
+        if len(pages) == options.most:
             least = scores[-1]
     return pages, scores
 

@@ -84,7 +84,7 @@ class HomeView(Struct, frozen=True, kw_only=True):
     """Collections below that have not told yet what they hold."""
 
 
-def friendly(name: str) -> str:
+def readable_name(name: str) -> str:
     """Return a collection's name as a person would write it: the_birds gives "The birds"."""
     words = " ".join(plain_text(name).replace("_", " ").replace("-", " ").split())
     return words[:1].upper() + words[1:] if words else "This collection"
@@ -103,7 +103,7 @@ def home_of_collection(opened: Collection) -> HomeView:
         ("word", int(facts["words"])), ("link", int(facts["links"])), ("language", len(languages)),
     )  # fmt: skip
     return HomeView(
-        name=friendly(collection.name),
+        name=readable_name(collection.name),
         leaf=True,
         pages=len(collection.corpus),
         exact=True,

@@ -175,8 +175,8 @@ def resolve_address(collection: CollectionView, url: str) -> str | UnknownView:
         for number in (number_in_full(one, url), one.url_number(url)):
             if one.knows(number):
                 return one.url(number)
-    if meant := guess_url(corpora, url):
-        return meant
+    if guess := guess_url(corpora, url):
+        return guess
     numbers = (corpus.url_number(one) for one in nearest_urls(corpus, url, 5))
     nearest = [collection.link(number) for number in dict.fromkeys(numbers) if number >= 0]
     detail = f"{url[:500]} is not in {collection.name}."
@@ -203,7 +203,7 @@ def _page_view(
     collection: CollectionView, url: str, answer: Answer, copies: Sequence[str], options: RelatedOptions
 ) -> PageView:
     """Return the view of an address of a collection, given related pages and near copies."""
-    collection = collection.holding(url)
+    collection = collection.view_of(url)
     corpus = collection.corpus
     number = corpus.url_number(url)
     pages, dates = corpus.pages_of(number), corpus.capture_dates(number)
@@ -310,12 +310,12 @@ def _neighbourhood(
 ) -> Neighbourhood | None:
     """Return the page with its inlinks, outlinks and similar pages, and all links between them."""
     urls = collection.corpus.url
-    alike = {one.page.url: one.similarity for one in similar}
+    similarities = {one.page.url: one.similarity for one in similar}
     chosen: dict[str, tuple[Role, float]] = {urls(number): ("here", 0.0)}
     sides: tuple[tuple[Role, dict[str, float]], ...] = (
         ("in", {urls(other): similarity for other, similarity in citing.items()}),
         ("out", {urls(other): similarity for other, similarity in linked.items()}),
-        ("similar", alike),
+        ("similar", similarities),
     )
     for role, some in sides:
         fresh = [(other, similarity) for other, similarity in some.items() if other not in chosen]

@@ -326,7 +326,7 @@ def _draw_topic(collection: CollectionView, groups: Sequence[ResultGroup]) -> Pi
     group = min(known, key=lambda one: one.results[0].place)
     pages = {one.url: one.place for one in group.results}
     urls = collection.label.clusters[group.cluster - 1].urls
-    central = [url for url in urls if collection.holding(url).page_at(url) >= 0]
+    central = [url for url in urls if collection.view_of(url).page_at(url) >= 0]
     return draw_group(collection, pages, central, cluster=group.cluster, name=group.name, address=group.address)
 
 

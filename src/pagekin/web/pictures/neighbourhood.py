@@ -31,8 +31,8 @@ class Node(Struct, frozen=True, kw_only=True):
     @property
     def about(self) -> str:
         """Return the page's title and its relation to the page in the middle."""
-        alike = f", {self.similarity:.0%} alike".replace("%", " %") if self.similarity else ""
-        return f"{self.title[:200]}: {_ROLE_NAMES[self.role]}{alike}"
+        similarity = f", {self.similarity:.0%} alike".replace("%", " %") if self.similarity else ""
+        return f"{self.title[:200]}: {_ROLE_NAMES[self.role]}{similarity}"
 
 
 class Link(Struct, frozen=True):
