@@ -166,3 +166,51 @@ def test_the_command_says_so_where_pages_have_no_such_region(tmp_path: Path) -> 
     assert said.exit_code == 0, said.output
     assert "100% of a sample of pages match none of these" in said.output
     assert "none of these" not in CliRunner().invoke(app, command).output
+
+
+def themed_page(number: int, own: str = "docs-body") -> str:
+    """A page of a theme that marks its content in a way of its own, with a table of the page's contents beside it."""
+    words = f"Chapter {number} is about matter {number}, its {number} parts and what they weigh."
+    return (
+        f"<body><div class=top>One menu for all</div><div class=wrapper><div class=row><div class='{own} wide'>"
+        f"<h1>Chapter {number}</h1><p>{words}<script>var page = {number}</script></p></div></div>"
+        f"<div class=row id=side>The guide<p>Contents<p>Chapter {number}</div></div>"
+        "<div class=foot>All rights reserved<p>Read our long terms of use</div></body>"
+    )
+
+
+def test_the_content_of_an_unknown_theme_is_where_its_pages_differ(tmp_path: Path) -> None:
+    for number in range(6):
+        (tmp_path / f"{number}.html").write_text(themed_page(number))
+    found = survey_of(tmp_path)
+    assert found.guessed in ("div.docs-body", "div.wide")
+    assert (found.content[-1], found.without_content) == (found.guessed, 0)
+    known = survey_of(tmp_path, content=["#nowhere"])
+    assert (known.content, known.guessed, known.without_content) == (("#nowhere",), "", 1)  # who names it is obeyed
+    for number in range(6):
+        (tmp_path / f"{number}.html").write_text(f"<main>{themed_page(number)}</main>")
+    assert survey_of(tmp_path).guessed == ""
+
+
+def test_no_region_is_guessed_where_pages_are_few_or_share_nothing_or_are_nested_deeply(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.html").write_text(themed_page(number))
+    assert survey_of(tmp_path).guessed == ""
+    for number in range(8):
+        (tmp_path / f"{number}.html").write_text(themed_page(number, f"own{number}").replace("wide", f"wide{number}"))
+    assert survey_of(tmp_path).guessed != ""  # the box around it, which all pages have
+    for number in range(8):
+        (tmp_path / f"{number}.html").write_text("<div class=a>" * 20_000 + f"page {number}")
+    assert survey_of(tmp_path).guessed == ""
+
+
+def test_the_command_says_which_region_it_guessed(tmp_path: Path) -> None:
+    folder = tmp_path / "public"
+    folder.mkdir()
+    for number in range(6):
+        (folder / f"{number}.html").write_text(themed_page(number).replace(" wide", ""))
+    said = CliRunner().invoke(app, ["site", str(folder), "--collection", str(tmp_path / "a.kin")])
+    assert said.exit_code == 0, said.output
+    assert "div.docs-body is a guess" in said.output
+    marked = (folder / "1.html").read_text()
+    assert marked.index("<!--pagekin ") < marked.index("id=side")  # below the text, not below the footer

@@ -13,11 +13,14 @@ from urllib.parse import unquote, urlsplit
 from turbohtml import parse
 
 from pagekin.hypertext import BODY_MARK, canonical_url, check_selector, remove_marked
+from pagekin.site.own_region import find_own_region
 from pagekin.site.settings import OUR_FOLDER, SiteError, SitePlan, SiteSettings
 from pagekin.sources import HTML_ENDINGS, list_folder
 
 _SAMPLES = 200
 _SAMPLE_BYTES = 1 << 20
+_FEW = 0.1
+"""The share of pages that may lack the known regions of content before another is looked for."""
 _NOWHERE = "http://localhost/"
 """The address of pages whose site is not known; it appears nowhere in what is written."""
 
@@ -90,6 +93,8 @@ class Survey:
     generator: str
     """'' if it is none of those that are recognised."""
     content: tuple[str, ...]
+    guessed: str
+    """The last of these selectors if no generator or custom names it: the element where the pages differ. '' if there is none."""
     without_content: float
     """The share of the sampled pages on which none of these selectors finds anything; pages that are left out do not count."""
     exclude: tuple[str, ...]
@@ -148,16 +153,20 @@ def _judge_samples(
     generator = _generator_of(samples, trees)
     content = tuple(settings.content) or (BODY_MARK, *generator.content, *_ANY)
     survey = Survey(
-        (), generator.name, tuple(dict.fromkeys(content)), 0.0, (*_ALWAYS, *generator.exclude, *settings.exclude),
+        (), generator.name, tuple(dict.fromkeys(content)), "", 0.0, (*_ALWAYS, *generator.exclude, *settings.exclude),
         base_url, address_from, _links_to_folders(trees),
     )  # fmt: skip
     excluded = survey.address_patterns
-    without = [
-        not any(tree.select(selector) for selector in content)
+    judged = [
+        tree
         for path, tree in trees
         if not any(fnmatchcase(base_url + path, pattern) for pattern in excluded) and not _leads_on(tree)
     ]
-    return replace(survey, without_content=sum(without) / max(len(without), 1))
+    without = [tree for tree in judged if not any(tree.select(selector) for selector in content)]
+    if len(without) > _FEW * len(judged) and not settings.content and (own := find_own_region(without)):
+        survey = replace(survey, content=(*survey.content, own), guessed=own)
+        without = [tree for tree in without if not tree.select(own)]
+    return replace(survey, without_content=len(without) / max(len(judged), 1))
 
 
 def _leads_on(tree: Any) -> bool:
