@@ -118,8 +118,14 @@ def test_links_follow_the_sites_own_way_of_naming_folders(tmp_path: Path) -> Non
 def test_a_folder_without_pages_or_a_wrong_selector_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SiteError, match="Build the site first"):
         survey_of(tmp_path)
+    (tmp_path / "file").write_text("x")
     with pytest.raises(SiteError, match="not a folder"):
-        survey_of(tmp_path / "none")
+        survey_of(tmp_path / "file")
+    (tmp_path / "public").mkdir()
+    with pytest.raises(SiteError, match=r"does not exist\. Did you mean .*/public\? Name the one"):
+        survey_of(tmp_path / "publik")
+    with pytest.raises(SiteError, match=r"whole address: pagekin site https://docs\.example\.org/manual/"):
+        survey_of(Path("docs.example.org/manual"))
     (tmp_path / "a.html").write_text("x")
     with pytest.raises(SiteError, match="not a CSS selector"):
         survey_of(tmp_path, content=["a[["])

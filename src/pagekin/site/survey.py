@@ -16,11 +16,13 @@ from pagekin.hypertext import BODY_MARK, canonical_url, check_selector, remove_m
 from pagekin.site.own_region import find_own_region
 from pagekin.site.settings import OUR_FOLDER, SiteError, SitePlan, SiteSettings
 from pagekin.sources import HTML_ENDINGS, list_folder
+from pagekin.wording import missing_file
 
 _SAMPLES = 200
 _SAMPLE_BYTES = 1 << 20
 _FEW = 0.1
 """The share of pages that may lack the known regions of content before another is looked for."""
+_HOST = re.compile(r"(?!.*\.html?$)[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?(/|$)", re.IGNORECASE)
 _NOWHERE = "http://localhost/"
 """The address of pages whose site is not known; it appears nowhere in what is written."""
 
@@ -122,9 +124,12 @@ def survey_folder(plan: SitePlan) -> Survey:
     """Survey a folder; the settings take precedence."""
     folder, settings = plan.folder, plan.settings
     if not folder.is_dir():
-        raise SiteError(
-            f"{folder} is not a folder. Name the one that your generator writes, such as public/ or _build/html/."
-        )
+        hint = "Name the one that your generator writes, such as public/ or _build/html/."
+        if _HOST.match(str(folder)):
+            hint = f"For a site whose files you do not have, give its whole address: pagekin site https://{folder}/"
+        elif not folder.exists():
+            raise SiteError(f"{missing_file(str(folder))} {hint}")
+        raise SiteError(f"{folder} is not a folder. {hint}")
     _check_selectors(settings)
     everything = list_folder(folder)
     files = tuple(
