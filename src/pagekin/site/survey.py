@@ -45,7 +45,8 @@ class Generator:
 _ANY = ("main", "[role=main]", "article")
 GENERATORS = (
     Generator(
-        "MkDocs", ("mkdocs", "zensical"), (b"MkDocs version :",), ("article.md-content__inner", "[role=main]"),
+        "MkDocs", ("mkdocs", "zensical"), (b"MkDocs version :", b'search/main.js" defer'),
+        ("article.md-content__inner", "[role=main]"),
     ),
     Generator(
         "Docusaurus", ("docusaurus",), (), (".theme-doc-markdown", "article", "main"),
