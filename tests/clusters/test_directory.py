@@ -171,6 +171,14 @@ def test_a_bad_table_is_refused_with_the_place_and_the_reason(content: bytes, sa
     assert "bad.tsv" in str(raised.value)
 
 
+def test_a_misspelt_name_of_the_collections_own_order_gets_a_hint(tmp_path: Path) -> None:
+    with pytest.raises(DirectoryError, match=r"url-pth is neither a table .*\. Did you mean url-path\?"):
+        load_directory(web(f"{SITE}p"), "url-pth")
+    (tmp_path / "judged.tsv").touch()
+    with pytest.raises(DirectoryError, match=r"judgd\.tsv does not exist\. Did you mean .*judged\.tsv\?"):
+        load_directory(web(f"{SITE}p"), str(tmp_path / "judgd.tsv"))
+
+
 def test_a_table_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(DirectoryError, match=r"nowhere\.tsv cannot be read: No such file"):
         read_listings(tmp_path / "nowhere.tsv")

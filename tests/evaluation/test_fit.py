@@ -346,10 +346,25 @@ def test_without_a_sure_difference_the_measures_that_see_one_are_named() -> None
     by_d = Difference("windows", "content", "siblings", "somers_d", 0.05, -0.05, 0.15, 0.4)
     by_map = Difference("windows", "content", "", "map", 0.2, 0.1, 0.3, 0.001)
     said = summarise_comparisons([by_d, by_map], "siblings")
-    assert "by Somers' D no difference beyond chance, corrected for 1 comparison" in said
+    assert "by Somers' D siblings no difference beyond chance, corrected for 1 comparison" in said
     assert "It is better, beyond chance, by MAP (0.200 [0.100, 0.300])." in said
     for weak in (replace(by_map, p=0.4), replace(by_map, difference=-0.2)):
         assert "It is better" not in summarise_comparisons([by_d, weak], "siblings")
+
+
+def test_without_a_sure_difference_in_the_main_region_the_other_regions_are_named() -> None:
+    by_d = Difference("windows", "content", "siblings", "somers_d", 0.05, -0.05, 0.15, 0.4)
+    overall = Difference("windows", "content", "overall", "somers_d", 0.2, 0.1, 0.3, 0.001)
+    cousins = Difference("windows", "content", "cousins", "somers_d", -0.2, -0.3, -0.1, 0.001)
+    by_map = Difference("windows", "content", "", "map", 0.2, 0.1, 0.3, 0.001)
+    said = summarise_comparisons([by_d, overall, cousins, replace(overall, measure="gamma"), by_map], "siblings")
+    assert (
+        "It is better, beyond chance, by Somers' D overall (0.200 [0.100, 0.300]) and MAP (0.200 [0.100, 0.300])."
+        in said
+    )
+    assert said.endswith("It is worse, beyond chance, by Somers' D cousins (-0.200 [-0.300, -0.100]).")
+    sure = summarise_comparisons([replace(by_d, p=0.001), cousins], "siblings")
+    assert sure.endswith("It is worse, beyond chance, by Somers' D cousins (-0.200 [-0.300, -0.100]).")
 
 
 # -- what is served -----------------------------------------------------------------------------------------------------

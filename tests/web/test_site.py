@@ -41,6 +41,10 @@ def manual(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     for topic in ("volcano", "orbit"):
         named = root / topic / "part4.html"
         named.write_text(named.read_text(encoding="utf-8").replace(f"{topic.title()} part 4", "Overview"))
+    (root / "small.css").write_text("html { font-size: 10px; } body { font-size: 1.4rem; }")
+    themed = root / "orbit/part3.html"
+    style = '<link rel=stylesheet href="../small.css"></head>'
+    themed.write_text(themed.read_text(encoding="utf-8").replace("</head>", style))
     publish_site(SitePlan(root, collection=where / "manual.kin", workers=1))
     shutil.copytree(root, where / "below" / BELOW)
     shutil.copytree(where / "below", root, dirs_exist_ok=True)
@@ -124,6 +128,21 @@ def test_links_are_there_without_javascript_and_nothing_is_wider_than_a_telephon
         assert (
             "Volcano" in page.inner_text(".pagekin-topics") or "volcano" in page.inner_text(".pagekin-topics").lower()
         )
+
+
+def test_a_theme_with_small_rems_does_not_make_the_search_box_small(visit: Visitor, manual: tuple[Path, Path]) -> None:
+    size = "name => parseFloat(getComputedStyle(document.querySelector(name)).fontSize)"
+    with static_site(manual[0], Content_Security_Policy=STRICT) as (site, _asked):
+        sizes, widths = [], []
+        for path in ("orbit/part2.html", "orbit/part3.html"):
+            page = visit(site, path, width=WIDE)
+            assert ask(page, "rocket thruster")
+            parts = (".pagekin-open", "dialog input", ".pagekin-hits a", ".pagekin-hits p", ".pagekin-status")
+            sizes.append([page.evaluate(size, part) for part in parts])
+            widths.append(page.locator("dialog").bounding_box())
+        assert sizes[0] == sizes[1]
+        assert min(sizes[1]) >= 14
+        assert widths[0] == widths[1]
 
 
 def test_hits_of_one_title_are_told_apart_by_their_paths(visit: Visitor, manual: tuple[Path, Path]) -> None:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from pagekin.errors import PagekinError
 from pagekin.hypertext import Boundary, Corpus, canonical_url, host_of, sites_of_urls
+from pagekin.wording import did_you_mean, missing_file
 
 DIRECTORY_MODES = ("lenient", "strict")
 DIRECTORY_CHOICES = ("primary", "all")
@@ -85,6 +86,12 @@ def load_directory(
         listings: Iterable[Listing] = _url_paths(corpus)
     elif source == "breadcrumbs":
         listings = _breadcrumbs(corpus)
+    elif not Path(source).exists():
+        hint = did_you_mean(source, OWN_DIRECTORIES).removeprefix("; ").capitalize() or missing_file(source)
+        raise DirectoryError(
+            f"{source} is neither a table of addresses and classes, nor url-path or breadcrumbs, the collection's own order. "
+            f"{hint}"
+        )
     else:
         listings = read_listings(Path(source))
     return make_directory(corpus, listings, source, depth, mode, choice, loose)

@@ -158,17 +158,19 @@ def summarise_comparisons(comparisons: Sequence[Difference], region: str | None)
         return ""
     closest = rivals[0]
     by = f"{format_measure(closest.difference)} {_brackets(closest.low, closest.high)}"
-    by = f"{by} (Somers' D, {region}; 95 %, paired)"
-    contrary = _contrary(comparisons)
+    contrary = f"{_beyond_chance(comparisons, closest.second, -1)}{_contrary(comparisons)}"
     if closest.sure:
-        return f"{closest.first} is better than {closest.second}, beyond chance, by {by}.{contrary}"
+        return (
+            f"{closest.first} is better than {closest.second}, beyond chance, by {by} (Somers' D, {region}; 95 %, paired)."
+            f"{contrary}"
+        )
     corrected = sum(one.measure == "somers_d" for one in comparisons)
     others = sum(not one.sure for one in rivals) - 1
     more = f" nor from {others} more" if others else ""
     return (
-        f"{closest.first} comes first; by Somers' D no difference beyond chance, corrected for "
-        f"{plural(corrected, 'comparison')} (regions and strategies), from {closest.second}{more}: {by}."
-        f"{_support_by_rankings(comparisons, closest.second)}{contrary}"
+        f"{closest.first} comes first; by Somers' D {region} no difference beyond chance, corrected for "
+        f"{plural(corrected, 'comparison')} (regions and strategies), from {closest.second}{more}: {by} (95 %, paired)."
+        f"{_beyond_chance(comparisons, closest.second, 1)}{contrary}"
     )
 
 
@@ -176,15 +178,24 @@ def _brackets(low: float, high: float) -> str:
     return f"[{format_measure(low)}, {format_measure(high)}]"
 
 
-def _support_by_rankings(comparisons: Sequence[Difference], rival: str) -> str:
-    """Return a sentence if by rankings the first strategy is significantly better than a rival, else ''."""
-    better = [one for one in comparisons if one.measure in RANKED and one.second == rival and one.sure]
+def _beyond_chance(comparisons: Sequence[Difference], rival: str, sign: int) -> str:
+    """Return a sentence if the first strategy is significantly better (worse, if `sign` is -1) than a rival, else ''.
+
+    Γ is left out, because it says of a region what Somers' D says; worse rankings are what `_contrary` tells of.
+    """
+    measures = ("somers_d", *RANKED) if sign > 0 else ("somers_d",)
     named = [
-        f"{MEASURE_NAMES[one.measure]} ({format_measure(one.difference)} {_brackets(one.low, one.high)})"
-        for one in better
-        if one.difference > 0
+        f"{MEASURE_NAMES[one.measure]}{' ' * bool(one.region)}{one.region} "
+        f"({format_measure(one.difference)} {_brackets(one.low, one.high)})"
+        for one in comparisons
+        if one.measure in measures and one.second == rival and one.sure and sign * one.difference > 0
     ]
-    return f" It is better, beyond chance, by {' and '.join(named)}." if named else ""
+    how = "better" if sign > 0 else "worse"
+    return (
+        f" It is {how}, beyond chance, by {', '.join(named[:-1])}{' and ' * bool(named[1:])}{named[-1]}."
+        if named
+        else ""
+    )
 
 
 def _contrary(comparisons: Sequence[Difference]) -> str:

@@ -13,11 +13,16 @@ from urllib.parse import unquote, urlsplit
 from turbohtml import parse
 
 from pagekin.hypertext import BODY_MARK, canonical_url, check_selector, remove_marked
+from pagekin.site.own_region import find_own_region
 from pagekin.site.settings import OUR_FOLDER, SiteError, SitePlan, SiteSettings
 from pagekin.sources import HTML_ENDINGS, list_folder
+from pagekin.wording import missing_file
 
 _SAMPLES = 200
 _SAMPLE_BYTES = 1 << 20
+_FEW = 0.1
+"""The share of pages that may lack the known regions of content before another is looked for."""
+_HOST = re.compile(r"(?!.*\.html?$)[a-z0-9-]+(\.[a-z0-9-]+)+(:\d+)?(/|$)", re.IGNORECASE)
 _NOWHERE = "http://localhost/"
 """The address of pages whose site is not known; it appears nowhere in what is written."""
 
@@ -40,7 +45,8 @@ class Generator:
 _ANY = ("main", "[role=main]", "article")
 GENERATORS = (
     Generator(
-        "MkDocs", ("mkdocs", "zensical"), (b"MkDocs version :",), ("article.md-content__inner", "[role=main]"),
+        "MkDocs", ("mkdocs", "zensical"), (b"MkDocs version :", b'search/main.js" defer'),
+        ("article.md-content__inner", "[role=main]"),
     ),
     Generator(
         "Docusaurus", ("docusaurus",), (), (".theme-doc-markdown", "article", "main"),
@@ -90,6 +96,8 @@ class Survey:
     generator: str
     """'' if it is none of those that are recognised."""
     content: tuple[str, ...]
+    guessed: str
+    """The last of these selectors if no generator or custom names it: the element where the pages differ. '' if there is none."""
     without_content: float
     """The share of the sampled pages on which none of these selectors finds anything; pages that are left out do not count."""
     exclude: tuple[str, ...]
@@ -117,9 +125,12 @@ def survey_folder(plan: SitePlan) -> Survey:
     """Survey a folder; the settings take precedence."""
     folder, settings = plan.folder, plan.settings
     if not folder.is_dir():
-        raise SiteError(
-            f"{folder} is not a folder. Name the one that your generator writes, such as public/ or _build/html/."
-        )
+        hint = "Name the one that your generator writes, such as public/ or _build/html/."
+        if _HOST.match(str(folder)):
+            hint = f"For a site whose files you do not have, give its whole address: pagekin site https://{folder}/"
+        elif not folder.exists():
+            raise SiteError(f"{missing_file(str(folder))} {hint}")
+        raise SiteError(f"{folder} is not a folder. {hint}")
     _check_selectors(settings)
     everything = list_folder(folder)
     files = tuple(
@@ -148,16 +159,20 @@ def _judge_samples(
     generator = _generator_of(samples, trees)
     content = tuple(settings.content) or (BODY_MARK, *generator.content, *_ANY)
     survey = Survey(
-        (), generator.name, tuple(dict.fromkeys(content)), 0.0, (*_ALWAYS, *generator.exclude, *settings.exclude),
+        (), generator.name, tuple(dict.fromkeys(content)), "", 0.0, (*_ALWAYS, *generator.exclude, *settings.exclude),
         base_url, address_from, _links_to_folders(trees),
     )  # fmt: skip
     excluded = survey.address_patterns
-    without = [
-        not any(tree.select(selector) for selector in content)
+    judged = [
+        tree
         for path, tree in trees
         if not any(fnmatchcase(base_url + path, pattern) for pattern in excluded) and not _leads_on(tree)
     ]
-    return replace(survey, without_content=sum(without) / max(len(without), 1))
+    without = [tree for tree in judged if not any(tree.select(selector) for selector in content)]
+    if len(without) > _FEW * len(judged) and not settings.content and (own := find_own_region(without)):
+        survey = replace(survey, content=(*survey.content, own), guessed=own)
+        without = [tree for tree in without if not tree.select(own)]
+    return replace(survey, without_content=len(without) / max(len(judged), 1))
 
 
 def _leads_on(tree: Any) -> bool:

@@ -15,6 +15,7 @@ from pagekin.sources.growth import STEP
 from pagekin.sources.items import RecordPlace, SourceError
 from pagekin.sources.scan import GZIP_MAGIC
 from pagekin.sources.urls import canonical_url
+from pagekin.wording import missing_file
 
 _PIECE = 1 << 16
 _NAMES = (".warc", ".warc.gz", ".arc", ".arc.gz", ".wacz", ".zip")
@@ -35,7 +36,7 @@ class RecordCopier:
         self._paths: dict[str, list[Path]] = {}
         for given in map(Path, archives):
             if not given.exists():
-                raise SourceError(f"{given} does not exist.")
+                raise SourceError(missing_file(str(given)))
             for path in sorted(given.rglob("*")) if given.is_dir() else [given]:
                 if path.name.lower().endswith(_NAMES) and path.is_file():
                     self._paths.setdefault(path.name, []).append(path)

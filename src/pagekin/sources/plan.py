@@ -19,6 +19,7 @@ from pagekin.sources.scan import next_record, record_extent
 from pagekin.sources.wacz import list_wacz, read_wacz
 from pagekin.sources.warc import read_warc
 from pagekin.store import file_stamp, is_remote, open_file
+from pagekin.wording import missing_file
 
 UNIT_BYTES = 6 << 20
 """Bytes of an archive file per unit: few enough to keep all workers busy and their memory low."""
@@ -62,7 +63,7 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
     try:
         for source in sources:
             if source != DEMO and not is_remote(source) and not Path(source).exists():
-                raise SourceError(f"{source} does not exist.")
+                raise SourceError(missing_file(source))
         folders = [Path(s) for s in sources if s != DEMO and Path(s).is_dir()]
         _check_bases(folders, bases, default_base)
         for source in sources:
