@@ -110,7 +110,9 @@ def compare(site: Site, ours: Figures, theirs: Figures) -> list[tuple[float, flo
         return float(gamma(c, d)), np.asarray(gamma(some_c, some_d))
 
     bootstrap = classes(gamma_sources(site, sample))
-    (a, some_a), (b, some_b) = (resampled_gamma(bootstrap, np.array(one.pairs, float)) for one in (ours, theirs))
+    (a, some_a), (b, some_b) = (
+        resampled_gamma(bootstrap, np.array(one.pairs, float).reshape(-1, 3)) for one in (ours, theirs)
+    )
     return [
         mean_difference(site.chapter_sources, ours.ndcg, theirs.ndcg),
         mean_difference(site.see_also_sources, ours.see_also, theirs.see_also),
@@ -163,7 +165,10 @@ def print_ties(figures: dict[str, dict[str, Figures]], sides: Sequence[str]) -> 
         row = [name]
         for side in sides:
             found = by_side[side].sampled if only_sampled(by_side[side]) else by_side[side]
-            concordant, discordant, tied = np.array(found.pairs).sum(axis=0)
+            concordant, discordant, tied = np.array(found.pairs).reshape(-1, 3).sum(axis=0)
+            if concordant + discordant + tied == 0:
+                row.append("-")
+                continue
             share = tied / (concordant + discordant + tied)
             row.append(f"{somers_d(concordant, discordant, tied):.3f} ({share:.0%})")
         rows.append(row)

@@ -31,7 +31,10 @@ FILLER = " ".join(f"filler{n}" for n in range(200))
     ("body", "query", "expected"),
     [
         ("A lock, and locks.", "lock", "A [lock], and [locks]."),
-        ("A lock, and locks.", "LOCKING and", "A [lock], [and] [locks]."),
+        ("A lock, and locks.", "LOCKING and", "A [lock], and [locks]."),
+        ("A lock, and locks.", "and", "A lock, [and] locks."),
+        ("A lock, and locks.", '"lock and" locks', "A [lock], [and] [locks]."),
+        ("A lock on one door.", "lock on a door", "A [lock] on one [door]."),
         ("Virtual\n\n memory. Memory is virtual.", '"virtual memory"', "[Virtual] [memory]. Memory is virtual."),
         ("<p>One</p><p>two (three)</p>", "two three", "One [two] ([three])"),
         ("a b", "a OR absent", "[a] b"),
@@ -108,6 +111,14 @@ def test_the_stretch_that_shows_most_of_the_query_is_chosen(tmp_path: Path) -> N
     assert "a [lock] with its [key]" in shown(make_snippet(index.corpus, 0, parse_query("key lock")))
     assert shown(make_snippet(index.corpus, 0, parse_query("lock"))).startswith("[lock] [lock] [lock]")
     assert "filler199 [lock] [key]" in shown(make_snippet(index.corpus, 0, parse_query('"lock key"')))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_words_that_say_nothing_do_not_choose_the_stretch(tmp_path: Path, compiled: bool) -> None:
+    page = f"<p>The cat sat in the sun of the yard with the dog.</p><p>{FILLER}</p><p>Zoom by mouse.</p><p>{FILLER}</p>"
+    index = searchable(tmp_path / "a.kin", {"http://a.test/": page})
+    snippet = shown(make_snippet(index.corpus, 0, parse_query("zoom in with the mouse"), compiled=compiled))
+    assert "[Zoom] by [mouse]." in snippet
 
 
 def test_a_page_that_shows_nothing_of_it_gives_its_start(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from pagekin.collection.whole import LONGEST, Whole, WholeHits
 from pagekin.hypertext import Corpus, ShortTitles, in_shards_error, open_with_delta
 from pagekin.labels import ContentLabel, leaf_identity, plain_text, read_label_parts, stored_etag
 from pagekin.store import SHARDS, Kin, KinError, open_kin
-from pagekin.text import Query, TextIndex, keep_pages, make_snippet, tokens, unfit_reason
+from pagekin.text import Query, TextIndex, keep_pages, make_snippet, running_text, tokens, unfit_reason
 
 T = TypeVar("T")
 R = TypeVar("R", bound=messages.Request)
@@ -236,8 +236,8 @@ class Collection:
         return _join_snippet(make_snippet(self.corpus, page, query, compiled=self._compiled))
 
     def opening(self, page: int) -> str:
-        """Return the beginning of a page."""
-        return plain_text(self.corpus.snippets.text(page))
+        """Return where a page's running text begins."""
+        return plain_text(running_text(self.corpus, page))
 
     def _sketch(self, page: int) -> str:
         return encode_sketch(self._sketches[page].tobytes()) if len(self._sketches) else ""

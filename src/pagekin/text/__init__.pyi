@@ -1,6 +1,7 @@
 """What other rooms may import of this one; each name is loaded when it is first used."""
 
 from .analysis import ANALYSER, IRREGULAR, analyse, form_of, form_table, learn_forms, tokens
+from .beginning import running_text
 from .calling import (
     CalledAddresses,
     LanguageWords,
@@ -104,6 +105,7 @@ __all__ = [
     "parse_query",
     "read_question",
     "read_visiting_texts",
+    "running_text",
     "show_forms",
     "site_name",
     "tokens",

@@ -10,7 +10,9 @@ import numpy.typing as npt
 from pagekin.hypertext import Attribute, CharClass, Corpus, DecodedPage, char_class
 from pagekin.store import RaggedBytes
 from pagekin.text.analysis import form_of, form_table
-from pagekin.text.query import Query, wanted_words
+from pagekin.text.beginning import running_text
+from pagekin.text.query import Phrase, Query, wanted_words
+from pagekin.text.questions import IDLE
 
 Array = npt.NDArray[Any]
 ELLIPSIS = "…"
@@ -48,19 +50,24 @@ def make_snippet(
     """Return the best stretch of a page's text, about `width` characters, in pieces of (text, whether it matches).
 
     A stretch that shows more of the query's words and phrases is better, then one that shows them more often, then the
-    first; a word that it shows only in a menu counts a quarter. Running text is shown without a menu before it. A page whose
-    text shows none, because they stand in its title, gives the start of its text.
+    first; a word that it shows only in a menu counts a quarter. Words such as "the" count only where the page shows no others.
+    Running text is shown without a menu before it. A page whose text shows none, because they stand in its title, gives the
+    start of its running text.
     Pass `compiled` for many snippets: each takes less time, but the compiler has to be loaded. Queries with phrases are
     always answered by plain code.
     """
     number, of_term = corpus.term_tables(_number_forms, partial(_number_forms, corpus))
-    parts = [tuple(number(form_of(word).encode()) for word in part.words) for part in wanted_words(query)]
-    find = _window_by_kernel if compiled and all(len(forms) == 1 for forms in parts) else _window_by_numpy
-    window = find(corpus, page, of_term, list(dict.fromkeys(parts)), max(width, 20))
+    wanted = wanted_words(query)
+    telling = [part for part in wanted if isinstance(part, Phrase) or part.attribute or part.word not in IDLE]
+    window = None
+    for chosen in filter(None, (telling, wanted)):
+        parts = list(dict.fromkeys(tuple(number(form_of(word).encode()) for word in part.words) for part in chosen))
+        find = _window_by_kernel if compiled and all(len(forms) == 1 for forms in parts) else _window_by_numpy
+        window = window or find(corpus, page, of_term, parts, max(width, 20))
     if window:
         return _pieces(window)
-    opening = corpus.snippets.text(page)
-    return [(opening, False)] if opening else []
+    beginning = running_text(corpus, page, width)
+    return [(beginning, False)] if beginning else []
 
 
 def _number_forms(corpus: Corpus) -> tuple[Callable[[bytes], int], Array]:

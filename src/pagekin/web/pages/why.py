@@ -13,6 +13,7 @@ from pagekin.collection import Hit
 from pagekin.hypertext import common_spellings
 from pagekin.labels import plain_text
 from pagekin.similarity import Citation, cut_text, tidy_text
+from pagekin.text import running_text
 from pagekin.web.collection_view import CollectionView, PageLink
 from pagekin.web.rendering import host
 
@@ -25,13 +26,8 @@ OPENING = 300
 """Characters of a page's beginning."""
 TEXT = 3_000
 """Characters of a page's text that can be read here."""
-_SENTENCE = re.compile(r"[.!?…:。]")
 _ENDLESS = re.compile(r"(\S{100})\S+")
 """Words that nobody reads to their end."""
-_LINE = 80
-"""Characters from which on a line is taken for running text."""
-_READ = 50_000
-"""Characters in which that is looked for."""
 _REASONS = 3
 """Words that say why in a line."""
 _FEWEST = 3
@@ -209,13 +205,7 @@ def quote(citation: Citation, page: PageLink) -> Quote:
 
 def opening_of(collection: CollectionView, page: int) -> str:
     """Return the start of a page's running text; if all lines are short, as in menus, as it was stored."""
-    text = collection.corpus.text_bytes(page)[0][: 2 * _READ].decode("utf-8", "ignore")[:_READ]
-    at = 0
-    for line in text.split("\n"):
-        if len(line) >= _LINE and _SENTENCE.search(line):
-            return plain_text(cut_text(tidy_text(text[at : at + 2 * OPENING]), OPENING))
-        at += len(line) + 1
-    return plain_text(cut_text(tidy_text(collection.collection.opening(page)), OPENING))
+    return plain_text(cut_text(tidy_text(running_text(collection.corpus, page, 2 * OPENING)), OPENING))
 
 
 def text_of(collection: CollectionView, page: int) -> str:
