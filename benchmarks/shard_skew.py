@@ -1,11 +1,13 @@
 """How evenly the tasks of a build by shards are loaded: the largest task of each stage beside the median one.
 
-    python benchmarks/shard_skew.py [--pages 6000] [--inlinks 150000] [--shards 8] [--sample 3000] [--even] --folder FOLDER
+    python benchmarks/shard_skew.py [--pages 6000] [--inlinks 150000] [--words 300] [--shards 8] [--sample 3000] [--even]
+                                    --folder FOLDER
 
 The web has one address with about so many `--inlinks`, each with words of its own, on all of its pages, and one host with half of
-all pages; with `--even`, neither. Clusters are made of a `--sample` of the pages; with 0, there are none. Tasks run in this
-process, one after another, by the functions that Spark runs. Seconds are the processor's; bytes and rows are those that a task
-takes from others and from storage, and sends. Rows of a record are those of its longest column, bytes of strings aside.
+all pages; with `--even`, neither. Pages have some `--words` besides those of links: few make many inlinks cheap. Clusters
+are made of a `--sample` of the pages; with 0, there are none. Tasks run in this process, one after another, by the functions that
+Spark runs. Seconds are the processor's; bytes and rows are those that a task takes from others and from storage, and sends. Rows
+of a record are those of its longest column, bytes of strings aside.
 """
 
 import argparse
@@ -100,6 +102,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=6_000)
     parser.add_argument("--inlinks", type=int, default=150_000)
+    parser.add_argument("--words", type=float, default=WebFigures().words)
     parser.add_argument("--shards", type=int, default=8)
     parser.add_argument("--sample", type=int, default=3_000)
     parser.add_argument("--even", action="store_true")
@@ -111,6 +114,7 @@ def main() -> None:
         [chosen.folder / f"web-{number}.warc" for number in range(2 * chosen.shards)],
     )
     figures = WebFigures() if chosen.even else skewed_figures(chosen.pages, chosen.inlinks)
+    figures = replace(figures, words=chosen.words)
     with contextlib.ExitStack() as files:
         writers = cycle([files.enter_context(archive.open("wb")) for archive in archives])
         for writer, record in zip(writers, MadeWeb(3 * chosen.pages, figures).records(), strict=False):

@@ -3,17 +3,19 @@
     python benchmarks/spark_speed.py [--pages 10000 40000] [--shards 4] --folder FOLDER
 
 The cluster has two workers of one core each. The local engine has two processes. Each build has a driver of its own, whose
-memory is measured: that of Python, and that of Java. Stages after reading are compared by the processor's time of their tasks;
-shuffled bytes are those that tasks of a stage send to others. What a billion pages take is carried on from these in proportion.
+memory is measured: that of Python, and that of Java. Stages are compared by the processor's time of their tasks, reading by
+that of the processes that read, with their start. Shuffled bytes are those that tasks of a stage send to others; those of
+reading are the parts. What a billion pages take is carried on from these in proportion.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +24,17 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from tests.engines.collections import files_of
 from tests.engines.spark_cluster import SETTINGS, SparkCluster
 
+from meter import processes, processor_seconds
 from pagekin.bags import Strategy
 from pagekin.clusters import ClusterSettings
 from pagekin.engines import BuildRecipe, BuildReport, ClusterPlan, build_here, build_on_spark, local_shards
 from pagekin.engines.shard_plan import CORPUS_STAGES
 from pagekin.hypertext import ReadPlan
+from pagekin.store import RESUME
 from web_generator import MadeWeb, WebFigures
+
+READING = ("starting", "planning", "reading", "building")
+"""Stages that end with all parts in their place: on a cluster, a task called building lists them."""
 
 
 def folder_bytes(folder: Path) -> int:
@@ -78,18 +85,47 @@ def sent_bytes(folder: Path) -> dict[str, float]:
     return sent
 
 
-def build(archive: Path, out: Path, shards: int, master: str) -> dict[str, Any]:
-    """Build here, or on a cluster; what that took."""
-    started, parts = time.perf_counter(), 0
+def seconds_of_tasks(workers: Iterable[int]) -> float:
+    """Return the processor's seconds of all Python processes that workers started for tasks, and of those that they started."""
+    daemons = set()
+    for process in (one for worker in workers for one in processes(worker)):
+        with contextlib.suppress(OSError):
+            if b"pyspark.daemon" in Path(f"/proc/{process}/cmdline").read_bytes():
+                daemons.add(process)
+    started_by_others = {child for process in daemons for child in processes(process)[1:]}
+    return sum(map(processor_seconds, daemons - started_by_others))
+
+
+class ReadingMeter:
+    """Notes the bytes of parts and the processor's seconds of reading when the first stage begins that takes parts."""
+
+    def __init__(self, out: Path, workers: Sequence[int]) -> None:
+        self._out, self._workers = out, workers
+        self._before = self._processor_seconds()
+        self.parts, self.seconds = 0, 0.0
+
+    def _processor_seconds(self) -> float:
+        """Return the processor's seconds of tasks so far, or of this process and its own where there are no workers."""
+        return seconds_of_tasks(self._workers) if self._workers else processor_seconds(os.getpid())
+
+    def look(self, stage: str) -> None:
+        """Look at a stage that a build reports."""
+        if not self.parts and stage not in READING:
+            self.parts = folder_bytes(self._out / RESUME)
+            self.seconds = self._processor_seconds() - self._before
+
+
+def build(archive: Path, out: Path, shards: int, master: str, workers: Sequence[int]) -> dict[str, Any]:
+    """Build here, or on a cluster with the processes of some workers; what that took."""
+    started = time.perf_counter()
     sent: dict[str, float] = {}
     plan = ReadPlan([str(archive)], out, workers=2, replace=True)
+    meter = ReadingMeter(out, workers)
 
     def look(stage: str, _share: float) -> None:
-        nonlocal parts
-        if stage == "list":  # all parts are there, and the first stage begins that takes them
-            parts = folder_bytes(out / ".resume" / "parts")
+        meter.look(stage)
         if stage == "manifest":  # the last stage
-            sent.update(sent_bytes(out / ".resume"))
+            sent.update(sent_bytes(out / RESUME))
 
     report: BuildReport
     local_seconds = meter_local_stages()
@@ -107,12 +143,13 @@ def build(archive: Path, out: Path, shards: int, master: str) -> dict[str, Any]:
         heap = most_memory(java)
         session.stop()
     else:
-        report, heap = build_here(plan, out, shards, BuildRecipe(Strategy(), ClusterSettings(), text=True)), 0.0
+        report, heap = build_here(plan, out, shards, BuildRecipe(Strategy(), ClusterSettings(), text=True), look), 0.0
     assert report.read is not None
+    stages = join_corpus_stages(report.seconds) if master else local_seconds
     return {
         "pages": report.facts["pages"], "seconds": time.perf_counter() - started, "reading": report.read.reading,
-        "stages": join_corpus_stages(report.seconds) if master else local_seconds,
-        "sent": join_corpus_stages(sent), "parts": parts, "python_mb": most_memory(os.getpid()), "java_mb": heap,
+        "stages": {"reading": meter.seconds, **stages}, "sent": {"reading": meter.parts, **join_corpus_stages(sent)},
+        "parts": meter.parts, "python_mb": most_memory(os.getpid()), "java_mb": heap,
     }  # fmt: skip
 
 
@@ -139,10 +176,11 @@ def main() -> None:
     parser.add_argument("--shards", type=int, default=4)
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--one", nargs=3, metavar=("ARCHIVE", "OUT", "MASTER"), help=argparse.SUPPRESS)
+    parser.add_argument("--workers", type=int, nargs="*", default=[], help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.one:
         archive, out, master = chosen.one
-        print(json.dumps(build(Path(archive), Path(out), chosen.shards, master)))
+        print(json.dumps(build(Path(archive), Path(out), chosen.shards, master, chosen.workers)))
         return
     chosen.folder.mkdir(parents=True, exist_ok=True)
     with SparkCluster(chosen.folder / "spark", start_session=False) as cluster:
@@ -155,8 +193,10 @@ def main() -> None:
             for engine, master in (("local", ""), ("spark", cluster.master)):
                 out = chosen.folder / f"{engine}-{pages}.kin"
                 command = [sys.executable, __file__, "--folder", str(chosen.folder), "--shards", str(chosen.shards)]
+                command += ["--one", str(archive), str(out), master]
+                command += ["--workers", *map(str, cluster.worker_processes() if master else ())]
                 done = subprocess.run(
-                    [*command, "--one", str(archive), str(out), master], capture_output=True, text=True, check=True,
+                    command, capture_output=True, text=True, check=True,
                     env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
                 )  # fmt: skip
                 took = json.loads(done.stdout.splitlines()[-1])

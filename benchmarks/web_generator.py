@@ -133,6 +133,11 @@ class MadeWeb:
         own = (50 + rng.integers(0, size // 4, 3)) * 48_271 + 7_919 * (self.topic(address) + 1)
         return " ".join(self.vocabulary[place] for place in (own % size).tolist())
 
+    def _words_of_link(self, address: int, place: int) -> str:
+        """Return words for one link alone: without a random generator, as there may be a million of them."""
+        words, size = mix(self.seed, 7, address, place), len(self.vocabulary)
+        return " ".join(self.vocabulary[(words >> shift) % size] for shift in (0, 20, 40))
+
     def _targets(self, rng: np.random.Generator, address: int, count: int) -> Numbers:
         """Return where the links of a page lead to."""
         host = self.host(address)
@@ -176,7 +181,7 @@ class MadeWeb:
         for place, target in enumerate(links.tolist()):
             pieces += words[place * step : (place + 1) * step]
             is_hub = self.figures.hub and target == self.addresses - 1
-            text = self.title(address * _MOST_LINKS + place if is_hub else target)
+            text = self._words_of_link(address, place) if is_hub else self.title(target)
             pieces.append(f'<a href="{self.url(target)}">{text}</a>')
         pieces += words[len(links) * step :]
         paragraphs = "</p>\n<p>".join(" ".join(pieces[at : at + 60]) for at in range(0, len(pieces), 60))

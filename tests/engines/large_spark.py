@@ -1,15 +1,20 @@
 """Larger builds on a Spark cluster, beside the local engine: `make test-spark`.
 
-Speculation is on, processes that run tasks are killed twice, and sources and target of the made-up web lie in an object store.
+Speculation is on, a task fails twice because its process is killed, and sources and target of the made-up web lie in an
+object store. Spark's own log of events shows that the same task failed twice.
 """
 
+import json
 import os
 import signal
 import sys
 import tarfile
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,7 +36,13 @@ from web_generator import MadeWeb
 SPECULATION = {
     "spark.speculation": "true", "spark.speculation.interval": "100ms", "spark.speculation.multiplier": "1.1",
     "spark.speculation.quantile": "0.3", "spark.speculation.minTaskRuntime": "1s",
+    "spark.task.maxFailures": "12",  # two attempts of a task may run, and all are killed
 }  # fmt: skip
+LOGGING = {
+    "spark.eventLog.enabled": "true",
+    "spark.eventLog.compress": "false",
+    "spark.eventLog.rolling.enabled": "false",
+}
 PAGES = int(os.environ.get("PAGEKIN_SPARK_PAGES", "60000"))
 """Pages of the made-up web; fewer for a quick look."""
 DOCUMENTATION = os.environ.get("PAGEKIN_DOCS", "")
@@ -41,8 +52,12 @@ DOCUMENTATION = os.environ.get("PAGEKIN_DOCS", "")
 @pytest.fixture(scope="module")
 def cluster(bucket: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
     require_java()
-    with SparkCluster(tmp_path_factory.mktemp("spark"), SPECULATION) as running:
+    folder = tmp_path_factory.mktemp("spark")
+    (folder / "events").mkdir()
+    settings = {**SPECULATION, **LOGGING, "spark.eventLog.dir": (folder / "events").as_uri()}
+    with SparkCluster(folder, settings) as running:
         yield running
+    print(f"attempts by speculation: {sum(event['Task Info']['Speculative'] for event in ended_attempts(folder))}")
 
 
 def kill_tasks(cluster: SparkCluster) -> int:
@@ -57,15 +72,37 @@ def kill_tasks(cluster: SparkCluster) -> int:
     return killed
 
 
-def killing_twice(cluster: SparkCluster, at: str) -> tuple[Progress, list[int]]:
-    """Return a progress that kills the processes of a stage's tasks twice, and how many it killed each time."""
+def ended_attempts(folder: Path) -> list[dict[str, Any]]:
+    """Return what Spark noted when attempts of tasks ended, below the folder of a cluster."""
+    whole = (
+        log.read_text().rpartition("\n")[0] for log in (folder / "events").iterdir()
+    )  # Spark may be writing a line
+    lines = chain.from_iterable(text.splitlines() for text in whole)
+    events: Iterator[dict[str, Any]] = (json.loads(line) for line in lines if "SparkListenerTaskEnd" in line)
+    return [event for event in events if event["Event"] == "SparkListenerTaskEnd"]
+
+
+def most_failures(cluster: SparkCluster, since: int) -> int:
+    """Return how often the task failed that failed most, of the attempts that ended since there were so many."""
+    failed = (event for event in ended_attempts(cluster.folder)[since:] if event["Task Info"]["Failed"])
+    return max(Counter((event["Stage ID"], event["Task Info"]["Index"]) for event in failed).values(), default=0)
+
+
+@contextmanager
+def failing_twice(cluster: SparkCluster, at: str) -> Iterator[Progress]:
+    """Yield a progress that kills the processes of a stage's last tasks again and again; one must have failed twice in the end.
+
+    As long as there are others, a failed task may wait for its second attempt until no more processes are killed.
+    """
     killed: list[int] = []
+    before = len(ended_attempts(cluster.folder))
 
     def tell(stage: str, share: float) -> None:
-        if stage == at and len(killed) < 2 and share > 0:
-            killed.append(kill_tasks(cluster))
+        if stage == at and len(killed) < 4 and share >= 0.75 and (count := kill_tasks(cluster)):
+            killed.append(count)
 
-    return tell, killed
+    yield tell
+    assert most_failures(cluster, before) >= 2
 
 
 def sampled_pages(collection: Path) -> list[int]:
@@ -78,12 +115,10 @@ def test_the_school_encyclopaedia(cluster: SparkCluster, data: Path, tmp_path: P
         archive.extractall(tmp_path, filter="data")
     (site,) = tmp_path.rglob("site")
     plan = ReadPlan([str(site)], tmp_path / "here.kin", base_url="http://schools.example/")
-    tell, killed = killing_twice(cluster, "reading")
-    build_on_spark(
-        plan, ClusterPlan(tmp_path / "there.kin", 4), BuildRecipe(Strategy(), ClusterSettings(), text=True), tell
-    )
-    assert len(killed) == 2
-    assert all(killed)
+    with failing_twice(cluster, "reading") as tell:
+        build_on_spark(
+            plan, ClusterPlan(tmp_path / "there.kin", 4), BuildRecipe(Strategy(), ClusterSettings(), text=True), tell
+        )
     build_here(plan, tmp_path / "here.kin", 4, BuildRecipe(Strategy(), ClusterSettings(), text=True))
     assert files_of(tmp_path / "there.kin") == files_of(tmp_path / "here.kin")
 
@@ -93,10 +128,8 @@ def test_documentation_pages_with_clusters_of_a_sample(cluster: SparkCluster, tm
         pytest.skip("no documentation pages: PAGEKIN_DOCS names no archive of benchmarks/doc_collections.py")
     recipe = BuildRecipe(Strategy(), ClusterSettings(sample=5_000), text=True)
     plan, there, here = ReadPlan([DOCUMENTATION], tmp_path / "here.kin"), tmp_path / "there.kin", tmp_path / "here.kin"
-    tell, killed = killing_twice(cluster, "keep")
-    build_on_spark(plan, ClusterPlan(there, 4), recipe, tell)
-    assert len(killed) == 2
-    assert all(killed)
+    with failing_twice(cluster, "keep") as tell:
+        build_on_spark(plan, ClusterPlan(there, 4), recipe, tell)
     build_here(plan, here, 4, recipe)
     assert files_of(there) == files_of(here)
     assert sampled_pages(there) == [5_000]
@@ -114,10 +147,9 @@ def test_a_skewed_web_from_store_to_store(cluster: SparkCluster, bucket: str, tm
         file.writelines(MadeWeb(3 * PAGES, skewed_figures(PAGES, 5 * PAGES)).records())
     Storage(bucket).upload(archive, "large/web.warc")
     recipe = BuildRecipe(Strategy(), ClusterSettings(sample=PAGES // 6), text=True)
-    tell, killed = killing_twice(cluster, "reading")
-    build_on_spark(ReadPlan([f"{bucket}/large/web.warc"], here), ClusterPlan(out, 3, task_bytes=8 << 20), recipe, tell)
-    assert len(killed) == 2
-    assert all(killed)
+    spread = ClusterPlan(out, 3, task_bytes=8 << 20)
+    with failing_twice(cluster, "reading") as tell:
+        build_on_spark(ReadPlan([f"{bucket}/large/web.warc"], here), spread, recipe, tell)
     fetch(out, there)
     build_here(ReadPlan([str(archive)], here), here, 3, recipe)
     assert files_of(there) == files_of(here)

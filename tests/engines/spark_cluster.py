@@ -70,7 +70,7 @@ class SparkCluster:
     """A master, two workers and a session."""
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None, start_session: bool = True) -> None:
-        self._folder, self._settings, self._start_session = folder, {**SETTINGS, **(settings or {})}, start_session
+        self.folder, self._settings, self._start_session = folder, {**SETTINGS, **(settings or {})}, start_session
         self._environment = {
             **os.environ, "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_HOSTNAME": "localhost", "SPARK_DAEMON_MEMORY": "256m",
             "SPARK_DAEMON_JAVA_OPTS": JAVA_OPTIONS, "SPARK_MASTER_OPTS": "-Dspark.master.rest.enabled=false",
@@ -115,7 +115,7 @@ class SparkCluster:
         """Start a worker, which joins the cluster."""
         arguments = [
             "org.apache.spark.deploy.worker.Worker", "--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0",
-            "--work-dir", str(self._folder / "work"), self.master,
+            "--work-dir", str(self.folder / "work"), self.master,
         ]  # fmt: skip
         self._workers.append(_Daemon(arguments, self._environment, "Successfully registered with master"))
 

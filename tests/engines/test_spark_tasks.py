@@ -1,5 +1,6 @@
 """What tasks of a build on Spark do, without a cluster."""
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +10,16 @@ import pyarrow as pa
 import pytest
 
 from pagekin.bags import Strategy
-from pagekin.engines import BuildRecipe
+from pagekin.engines import BuildRecipe, build_here
 from pagekin.engines.spark_tasks import Job, WrongVersionError, plan_files, read_groups
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import plan as planning
 from pagekin.store import Storage
 from tests.sources.making import members, some_records
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from spark_speed import ReadingMeter
 
 
 def run(task: Callable[[Job, Iterator[Any]], Iterator[Any]], job: Job, rows: list[dict[str, Any]]) -> list[Any]:
@@ -70,3 +75,10 @@ def test_a_place_that_cannot_be_written_to_is_not_taken_for_a_source_that_cannot
 def test_workers_with_another_version_are_refused(job: Job, rows: list[dict[str, Any]]) -> None:
     with pytest.raises(WrongVersionError, match=r"the driver has 0\.0\.1"):
         run(plan_files, replace(job, version="0.0.1"), rows)
+
+
+def test_the_benchmark_finds_the_parts_of_the_local_engine(tmp_path: Path) -> None:
+    out = tmp_path / "made.kin"
+    meter = ReadingMeter(out, [])
+    build_here(ReadPlan(["demo"], out), out, 2, BuildRecipe(Strategy()), lambda stage, _share: meter.look(stage))
+    assert meter.parts > 100_000
