@@ -119,7 +119,7 @@ def test_by_default_presets_and_plain_strategies_are_judged(web: Path) -> None:
         (OAK, ["--figures", "--strategies", "x.toml"], USAGE, "exclude each other"),
         (OAK, ["--strategies", "x.toml"], USAGE, "x.toml cannot be read"),
         (OAK, ["--mode", "loose"], USAGE, "--mode is one of lenient, strict"),
-        (OAK, ["--directory", "nowhere.tsv"], BAD_INPUT, "nowhere.tsv cannot be read"),
+        (OAK, ["--directory", "nowhere.tsv"], BAD_INPUT, "nowhere.tsv does not exist"),
         (OAK, ["--directory", "breadcrumbs"], BAD_INPUT, "no page of the collection has breadcrumbs"),
         (OAK, ["-k", "0"], USAGE, "-k"),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from pagekin.cli.app import BAD_INPUT, USAGE, app
+from pagekin.cli.app import BAD_INPUT, USAGE, app, load_verbs
 from pagekin.hypertext import ReadPlan, read_sources
 from tests.bags.webs import record
 
@@ -24,6 +24,7 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: object) -> Any:
+    load_verbs()
     return CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
 
 
@@ -65,7 +66,8 @@ def test_the_command_prints_json_alone(collection: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
-        (["--directory", "nowhere.tsv"], BAD_INPUT, "nowhere.tsv cannot be read"),
+        ([], USAGE, "url-path"),
+        (["--directory", "nowhere.tsv"], BAD_INPUT, "nowhere.tsv does not exist"),
         (["--directory", "breadcrumbs"], BAD_INPUT, "no page of the collection has breadcrumbs"),
         (["--directory", "url-path", "--mode", "loose"], USAGE, "--mode is one of lenient, strict"),
         (["--directory", "url-path", "--classes", "one"], USAGE, "--classes is one of"),

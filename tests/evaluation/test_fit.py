@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from pagekin.bags import LinkColumns, Signals, Strategy, link_weights, load_strategy
-from pagekin.cli.app import USAGE, app
+from pagekin.cli.app import USAGE, app, load_verbs
 from pagekin.clusters import Directory, load_directory
 from pagekin.engines import BuildRecipe, build_collection, index_collection
 from pagekin.evaluation import (
@@ -387,6 +387,11 @@ def test_served_by_bags_alone_is_judged_as_the_strategy_is(titled: Path, tmp_pat
 # -- the command --------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture(scope="module", autouse=True)
+def verbs() -> None:
+    load_verbs()
+
+
 def run(*arguments: str | Path) -> tuple[int, str]:
     result = CliRunner().invoke(app, [str(one) for one in arguments])
     return result.exit_code, result.output
@@ -431,8 +436,6 @@ def test_a_page_without_links_cannot_be_asked_for_hidden_ones(titled: Path) -> N
 
 
 def build_by_command(folder: Path, web: Mapping[str, str], *more: str) -> str:
-    import pagekin.cli.build  # noqa: F401  (which registers the verb)
-
     (folder / "web.warc").write_bytes(b"".join(record(url, html) for url, html in web.items()))
     arguments = ["build", str(folder / "web.warc"), "--out", str(folder / "web.kin"), "--no-clusters", *more]
     done = CliRunner().invoke(app, arguments)

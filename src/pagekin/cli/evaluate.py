@@ -16,7 +16,7 @@ from pagekin.errors import PagekinError
 @app.command()
 def evaluate(
     collection: options.Collection,
-    directory: options.DirectoryName,
+    directory: options.DirectoryName = "",
     strategies: options.Strategies = "",
     figures: options.Figures = False,
     sample: Annotated[
@@ -106,6 +106,12 @@ def open_directory(
     corpus: "hypertext.Corpus", source: str, depth: int, mode: str, classes: str, loose: bool
 ) -> "clusters.Directory":
     """Open the directory, or end with a clear message."""
+    if not source:
+        fail(
+            "give --directory: a FILE with an address and a path on each line, or the collection's own tree by url-path or "
+            "breadcrumbs",
+            USAGE,
+        )
     check_choice("--mode", mode, clusters.DIRECTORY_MODES)
     check_choice("--classes", classes, clusters.DIRECTORY_CHOICES)
     return clusters.load_directory(corpus, source, depth, mode, classes, loose)

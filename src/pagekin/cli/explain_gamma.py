@@ -31,7 +31,7 @@ _TURNING = frozenset("LRE RLE PDF LRO RLO LRI RLI FSI PDI".split())
 def explain_gamma(
     collection: options.Collection,
     url: Annotated[str, typer.Argument(metavar="URL", help="The source: a page of the collection and the directory.")],
-    directory: options.DirectoryName,
+    directory: options.DirectoryName = "",
     strategies: options.Strategies = "",
     figures: options.Figures = False,
     depth: options.Depth = 3,
