@@ -17,6 +17,7 @@ import os
 import time
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -161,9 +162,9 @@ def build_webs(folder: Path, sizes: list[int], without: set[str], memory: Memory
         )
         per_address.append(total / addresses)
         built.append(out)
-    spread = max(per_address) / min(per_address) - 1
-    missed = "" if spread <= LINEAR else ", **missed**"
-    print(f"\nTime for each address differs by {spread:.0%} (wanted: within {LINEAR:.0%}{missed}).")
+    growth = max((larger / smaller for smaller, larger in pairwise(per_address)), default=1.0) - 1
+    missed = "" if growth <= LINEAR else ", **missed**"
+    print(f"\nTime for each address changes by {growth:+.0%} to the next web (wanted: at most {LINEAR:+.0%}{missed}).")
     questions_header()
     for out in built:
         index = RelatedIndex.open(out)

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import chain
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
@@ -43,6 +44,8 @@ LOGGING = {
     "spark.eventLog.compress": "false",
     "spark.eventLog.rolling.enabled": "false",
 }
+KILLS, BETWEEN_LOOKS = 6, 0.05
+"""How often processes of tasks are killed, and how many seconds apart such are looked for."""
 PAGES = int(os.environ.get("PAGEKIN_SPARK_PAGES", "60000"))
 """Pages of the made-up web; fewer for a quick look."""
 DOCUMENTATION = os.environ.get("PAGEKIN_DOCS", "")
@@ -90,18 +93,35 @@ def most_failures(cluster: SparkCluster, since: int) -> int:
 
 @contextmanager
 def failing_twice(cluster: SparkCluster, at: str) -> Iterator[Progress]:
-    """Yield a progress that kills the processes of a stage's last tasks again and again; one must have failed twice in the end.
+    """Yield a progress that lets the last tasks of a stage fail again and again; one must have failed twice in the end.
 
-    As long as there are others, a failed task may wait for its second attempt until no more processes are killed.
+    As long as there are others, a failed task may wait for its second attempt until no more processes are killed. Progress is
+    told when tasks end, and so not between two failures: a thread kills.
     """
-    killed: list[int] = []
+    reached, over = Event(), Event()
     before = len(ended_attempts(cluster.folder))
 
-    def tell(stage: str, share: float) -> None:
-        if stage == at and len(killed) < 4 and share >= 0.75 and (count := kill_tasks(cluster)):
-            killed.append(count)
+    def kill_last_tasks() -> None:
+        reached.wait()
+        killed = 0
+        while killed < KILLS and not over.is_set():
+            killed += kill_tasks(cluster) > 0
+            over.wait(BETWEEN_LOOKS)
 
-    yield tell
+    def tell(stage: str, share: float) -> None:
+        if stage == at and share >= 0.75:
+            reached.set()
+        elif reached.is_set():
+            over.set()
+
+    killer = Thread(target=kill_last_tasks)
+    killer.start()
+    try:
+        yield tell
+    finally:
+        over.set()
+        reached.set()
+        killer.join()
     assert most_failures(cluster, before) >= 2
 
 
