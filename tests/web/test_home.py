@@ -186,6 +186,21 @@ def test_a_collection_of_a_single_page_has_a_first_page_too(tmp_path: Path) -> N
         assert "1 page from one.example" in Parsed(client.get("/", headers=HTML).content).text
 
 
+def test_a_tile_of_the_map_tells_a_title_once(tmp_path: Path) -> None:
+    words = {"stones": "granite slate basalt quarry marble", "birds": "wren feather wing beak nest"}
+    records = [
+        record(
+            f"http://a.example/{topic}/{n}",
+            f"<title>About {topic}</title><p>{some} {some.split()[n % 5]} number{topic}{n} "
+            f"<a href='/{topic}/{(n + 1) % 12}'>more of {topic}</a>",
+        )
+        for topic, some in words.items()
+        for n in range(12)
+    ]
+    tiles = asyncio.run(home_view(ReloadingCollection("a", build_leaf(tmp_path / "a.kin", records)))).map.clusters
+    assert sorted(tile.titles for tile in tiles) == [("About birds",), ("About stones",)]
+
+
 def test_a_collection_made_anew_is_told_anew(tmp_path: Path) -> None:
     records = [record(f"http://a.example/{n}", f"<title>Page {n}</title><p>word{n} harbour herring") for n in range(4)]
     leaf = ReloadingCollection("a", build_leaf(tmp_path / "a.kin", records[:3]))

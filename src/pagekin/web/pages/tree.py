@@ -163,8 +163,8 @@ def map_link(collection: CollectionView, tree: Tree, node: int, group: int = -1)
     """Return a node as a tile of a map."""
     link = collection.cluster_link(tree, node)
     central = collection.fold_documents(tree.descriptions[node].central) if tree.descriptions else []
-    titles = tuple(short(collection.page_link(page).title, 60) for page in central[:_TITLES_ON_MAP])
-    return MapLink(**structs.asdict(link), group=group, titles=titles)
+    titles = dict.fromkeys(short(collection.page_link(page).title, 60) for page in central)  # each once
+    return MapLink(**structs.asdict(link), group=group, titles=tuple(titles)[:_TITLES_ON_MAP])
 
 
 def _branch(collection: CollectionView, tree: Tree, node: int) -> Branch:
