@@ -109,7 +109,7 @@ def failing_twice(cluster: SparkCluster, at: str) -> Iterator[Progress]:
             over.wait(BETWEEN_LOOKS)
 
     def tell(stage: str, share: float) -> None:
-        if stage == at and share >= 0.75:
+        if stage == at and share >= 0.6:
             reached.set()
         elif reached.is_set():
             over.set()
@@ -168,7 +168,7 @@ def test_a_skewed_web_from_store_to_store(cluster: SparkCluster, bucket: str, tm
     Storage(bucket).upload(archive, "large/web.warc")
     recipe = BuildRecipe(Strategy(), ClusterSettings(sample=PAGES // 6), text=True)
     spread = ClusterPlan(out, 3, task_bytes=8 << 20)
-    with failing_twice(cluster, "reading") as tell:
+    with failing_twice(cluster, "keep") as tell:
         build_on_spark(ReadPlan([f"{bucket}/large/web.warc"], here), spread, recipe, tell)
     fetch(out, there)
     build_here(ReadPlan([str(archive)], here), here, 3, recipe)
