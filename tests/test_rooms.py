@@ -215,3 +215,30 @@ def test_the_name_of_an_array_stands_only_in_the_room_that_writes_it() -> None:
                     assert where in NOT_YET_BY_COLUMNS, f"{where} names {name}, which {owners[name][0]} writes"
                     needed.add(where)
     assert needed == NOT_YET_BY_COLUMNS
+
+
+def test_a_file_fits_one_sitting_and_a_function_one_look() -> None:
+    files = list(ROOT.rglob("*.py"))
+    assert [file.name for file in files if len(file.read_text(encoding="utf-8").splitlines()) > 500] == []
+    functions = (
+        (file.name, node)
+        for file in files
+        for node in ast.walk(parsed(file))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
+    assert [(name, node.name) for name, node in functions if (node.end_lineno or 0) - node.lineno >= 120] == []
+
+
+def test_nobody_asks_what_kind_of_service_answers() -> None:
+    """A service is whatever answers; who asks for its class takes a fork."""
+    kinds = {"Collection", "ReloadingCollection", "ShardedCollection", "Router", "Remote"}
+    asked = [
+        (file.name, node.lineno)
+        for file in ROOT.rglob("*.py")
+        for node in ast.walk(parsed(file))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "isinstance"
+        and kinds & {one.id for one in ast.walk(node.args[1]) if isinstance(one, ast.Name)}
+    ]
+    assert asked == []
