@@ -167,6 +167,7 @@ class Oracle:
                 if (page.host, link.target) in common
                 or (page.host, page.text(link)) in repeated
                 or (self._folder(page), page.text(link), link.target) in menus
+                or (page.host, page.text(link), link.target) in menus
             ]
             for page in self.pages
         }
@@ -260,19 +261,43 @@ class Oracle:
         return self.url[page.url].partition("?")[0].rpartition("/")[0]
 
     def _menus(self) -> set[tuple[str, tuple[str, ...], int]]:
-        """(folder, words, target) of links that most pages of a folder have."""
+        """(host or folder, words, target) of links that most of its pages have; of a folder, those of a menu or a template."""
+        share = self.strategy.content.furniture
+        everywhere = self._repeated([page.host for page in self.pages]) if share < 1 else set()
+        host_of = {self._folder(page): page.host for page in self.pages}
+        in_folders = {
+            (folder, words, target)
+            for folder, words, target in (self._repeated(list(map(self._folder, self.pages))) if share < 1 else set())
+            if (host_of[folder], words, target) not in everywhere
+        }
         sizes = Counter(map(self._folder, self.pages))
+        folder_of = {page.url: self._folder(page) for page in self.pages}
+        targets: dict[str, set[int]] = defaultdict(set)
+        meant: dict[tuple[str, tuple[str, ...]], set[int]] = defaultdict(set)
+        for folder, words, target in in_folders:
+            targets[folder].add(target)
+            meant[host_of[folder], words].add(target)
+
+        def is_menu(folder: str) -> bool:
+            inside = [target for target in targets[folder] if folder_of.get(target) == folder]
+            return len(inside) >= max(6, sizes[folder] / 2) or len(targets[folder]) >= 20
+
+        return everywhere | {
+            (folder, words, target)
+            for folder, words, target in in_folders
+            if is_menu(folder) or len(meant[host_of[folder], words]) >= 4
+        }
+
+    def _repeated(self, owners: list[str]) -> set[tuple[str, tuple[str, ...], int]]:
+        """(owner, words, target) of links that most pages of an owner have, given the owner of each page."""
         having: dict[tuple[str, tuple[str, ...], int], set[int]] = defaultdict(set)
-        for page in self.pages:
+        for page, owner in zip(self.pages, owners, strict=True):
             for link in page.links:
                 if page.text(link):
-                    having[self._folder(page), page.text(link), link.target].add(page.url)
-        share = self.strategy.content.furniture
-        return {
-            key
-            for key, pages in having.items()
-            if share < 1 and len(pages) >= 6 and len(pages) >= max(0.6, share) * sizes[key[0]]
-        }
+                    having[owner, page.text(link), link.target].add(page.url)
+        sizes = Counter(owners)
+        share = max(0.6, self.strategy.content.furniture)
+        return {key for key, pages in having.items() if len(pages) >= 6 and len(pages) >= share * sizes[key[0]]}
 
     def _listing_pages(self, furniture_of: dict[int, list[Link]]) -> set[int]:
         """Pages that link to a large share of their host's pages, and alphabetical indexes."""

@@ -8,15 +8,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import BagWorkshop, LinkUse, Strategy, choose_strategy, classify_links, furniture, judging, links
+from pagekin.bags import (
+    BagWorkshop,
+    LinkUse,
+    Strategy,
+    choose_strategy,
+    classify_links,
+    furniture,
+    judging,
+    links,
+    menus,
+)
 from pagekin.bags import build as building
-from pagekin.bags.furniture import words_in_furniture
+from pagekin.bags.furniture import classify_by_epoch, words_in_furniture
 from pagekin.bags.judging import FEWEST
 from pagekin.hypertext import Corpus
 
 from .oracle import Oracle
 from .test_against_oracle import assert_as_the_oracle_says
-from .webs import bags_of, make, plainly, read_records, read_web, record
+from .webs import bags_of, judged_in_shards, make, plainly, read_records, read_web, record
 
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=60)
 BIG = "http://big.example/"
@@ -93,7 +103,7 @@ def test_links_on_all_pages_are_furniture_and_no_others(corpus: Corpus) -> None:
 def test_the_share_is_of_the_newest_captures_and_without_a_page_s_link_to_itself(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(judging, "FEWEST_IN_FOLDER", 100)  # no folder has a menu
+    monkeypatch.setattr(menus, "FEWEST_PAGES", 100)  # nothing is repeated often enough
     corpus = read_records(records(), all_captures=True)
     inside = {(page, target) for page, target in left_out(corpus, "content.furniture=0.3") if target.startswith(BIG)}
     # 11 of the 12 pages of the host link to the home page besides itself.
@@ -101,32 +111,100 @@ def test_the_share_is_of_the_newest_captures_and_without_a_page_s_link_to_itself
     assert left_out(corpus, f"content.furniture={11 / 12 + 0.001}") == set()
 
 
-SECTIONS = {
-    f"{BIG}{section}/{word}": f"<a href={MINERALS[0]}>First {section}</a> <a href=http://out.example/{section}>Sponsor</a>"
-    f"<p>{word} lies beside <a href={following}>{following}</a> in {section}."
-    for section in ("cave", "quarry", "mine", "museum", "shop", "river")
-    for word, following in pairwise([*MINERALS, MINERALS[0]])
-}
+ROOMS = ("cave", "quarry", "mine", "museum", "shop", "river")
+NEIGHBOURS = list(pairwise([*MINERALS, MINERALS[0]]))
+OTHERS = {f"{BIG}{number}": MINERALS[number % 10] for number in range(130)}
+"""So many pages outside of sections that what three sections have is not on a fifth of the host."""
+
+
+def sections(around: str, names: list[str] = MINERALS) -> dict[str, str]:
+    """Pages on minerals in six sections of a host; all repeat `around`, with the name of their section in place of ROOM."""
+    return {
+        f"{BIG}{room}/{word}": f"{around.replace('ROOM', room)}<p>{word} lies beside <a href={following}>{following}</a>."
+        for room in ROOMS
+        for word, following in NEIGHBOURS
+        if word in names
+    }
+
+
+def menu(of: list[str]) -> str:
+    """A list of links to pages of the section."""
+    return "".join(f"<li><a href={word}>The ROOM's {word}</a>" for word in of)
+
+
+def repeated(web: dict[str, str], *chosen: str) -> set[str]:
+    """The targets of furniture on the page on mica in the cave."""
+    return {target for page, target in left_out(read_web(web), *chosen) if page == f"{BIG}cave/mica"}
 
 
 def test_the_menu_of_a_section_is_furniture_though_most_of_the_host_lacks_it() -> None:
-    corpus = read_web(SECTIONS)
-    menu = {(page, f"{page.rpartition('/')[0]}/granite") for page in SECTIONS}
-    menu |= {(page, f"http://out.example/{page.split('/')[3]}") for page in SECTIONS}
-    assert left_out(corpus) == menu
+    sponsor = "<a href=http://out.example/ROOM>Sponsor of the ROOM</a>"
+    corpus = read_web(sections(menu(MINERALS[:6]) + sponsor))
+    listed = {(page, f"{page.rpartition('/')[0]}/{word}") for page in sections("") for word in MINERALS[:6]}
+    listed |= {(page, f"http://out.example/{page.split('/')[3]}") for page in sections("")}
+    in_text = {(f"{BIG}{room}/{word}", f"{BIG}{room}/{following}") for room in ROOMS for word, following in NEIGHBOURS}
+    assert left_out(corpus) == listed
+    assert not in_text <= listed
     bags = make(corpus, plainly("content.scale=1", "content.furniture=0.2"))
-    assert not {"first", "sponsor"} & set(bags.terms(f"{BIG}cave/mica"))
-    assert {"cave", "mica", "quartz"} <= set(bags.terms(f"{BIG}cave/mica"))
+    assert not {"cave", "sponsor"} & set(bags.terms(f"{BIG}cave/mica"))
+    assert {"mica", "quartz", "lies"} <= set(bags.terms(f"{BIG}cave/mica"))
+
+
+def test_the_path_to_a_section_and_what_all_its_pages_name_are_no_menu() -> None:
+    path = "<a href=/ROOM/>All about the ROOM</a>"
+    web = sections(f"{path} of <a href=granite>granite in the ROOM</a>") | {
+        f"{BIG}{room}/": "<p>Stones of this place" for room in ROOMS
+    }
+    assert not left_out(read_web(web))
+    # Five links that lead to half of the folder are too few for a menu, and so are six that lead to less than half.
+    assert not repeated(sections(menu(MINERALS[:5])))
+    more = {
+        f"{BIG}{room}/{number}": f"{menu(MINERALS[:6])}{number}".replace("ROOM", room)
+        for room in ROOMS
+        for number in range(3)
+    }
+    assert not repeated(sections(menu(MINERALS[:6])) | more)
+
+
+def test_a_menu_may_lead_to_many_pages_elsewhere() -> None:
+    elsewhere = "".join(f"<li><a href=/list/ROOM{number}>List {number} of the ROOM</a>" for number in range(20))
+    assert len(repeated(sections(elsewhere))) == 20
+    assert not repeated(sections(elsewhere.replace("/ROOM19", "/ROOM18")))
+
+
+def test_words_that_each_section_uses_for_a_page_of_its_own_are_of_a_template() -> None:
+    notes = "<a href=notes>Release notes</a>"
+    assert repeated(sections(notes)) == {f"{BIG}cave/notes"}
+    three = {page: html for page, html in sections(notes).items() if page.split("/")[3] in ROOMS[:3]}
+    assert not repeated(three | OTHERS)
+
+
+def test_a_link_on_most_pages_of_a_host_is_furniture_wherever_it_leads() -> None:
+    partner = "<a href=http://out.example/>Partner</a>"
+    web = sections(partner)
+    assert left_out(read_web(web)) == {(page, "http://out.example/") for page in web}
+    some_rooms = {page: html if page.split("/")[3] in ROOMS[:3] else "stone" for page, html in web.items()}
+    assert not repeated(some_rooms)
+
+
+def test_shards_and_an_epoch_judge_menus_as_the_whole_does() -> None:
+    everything = f"{menu(MINERALS[:6])}<a href=http://out.example/>Partner</a><a href=notes>Notes</a>"
+    web = sections(everything)
+    whole = read_web(web)
+    left = left_out(whole)
+    assert {target for page, target in left if page == f"{BIG}cave/mica"} > {"http://out.example/", f"{BIG}cave/notes"}
+    assert judged_in_shards([read_web(dict(list(web.items())[part::3])) for part in range(3)]) == left
+    judged = judging.judge_links(whole, Strategy())
+    assert np.array_equal(classify_by_epoch(whole, judged.common, judged.navigation, judged.listing), judged.uses)
 
 
 def test_what_half_of_a_folder_links_to_is_no_menu() -> None:
-    half = {page: html.replace("Sponsor", "") if "a" in page[-4:] else html for page, html in SECTIONS.items()}
-    assert not any(target.startswith("http://out.example/") for _page, target in left_out(read_web(half)))
+    half = sections("") | sections(menu(MINERALS), [word for word in MINERALS if "a" not in word] + ["mica"])
+    assert not repeated(half)
 
 
 def test_a_small_folder_has_no_menu() -> None:
-    few = {page: html for page, html in SECTIONS.items() if page.endswith(tuple(MINERALS[:5]))}
-    assert not any(target.startswith("http://out.example/") for _page, target in left_out(read_web(few)))
+    assert not repeated(sections(menu(MINERALS), MINERALS[:5]) | OTHERS)
 
 
 @pytest.mark.parametrize(("linking", "is_furniture"), [(FEWEST - 1, False), (FEWEST, True)])

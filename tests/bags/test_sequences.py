@@ -8,22 +8,17 @@ import numpy as np
 import pytest
 
 from pagekin.bags import (
-    JudgedLinks,
     LinkUse,
     Strategy,
-    Tally,
     choose_strategy,
     classify_links,
-    find_captured,
     judge_links,
-    judge_links_in_rounds,
     sequences,
-    sum_tallies,
 )
-from pagekin.bags.furniture import classify_by_epoch, host_hashes
+from pagekin.bags.furniture import classify_by_epoch
 from pagekin.hypertext import Corpus
 
-from .webs import make, plainly, read_web
+from .webs import judged_in_shards, make, plainly, read_web
 
 SITE = "http://book.example/"
 PAGES = 50
@@ -135,24 +130,7 @@ def test_an_epoch_judges_as_all_links_did() -> None:
 def test_shards_judge_a_sequence_that_runs_through_all_of_them_as_one_does() -> None:
     whole = read_web(SIDEBAR)
     parts = [read_web(dict(list(SIDEBAR.items())[part::3])) for part in range(3)]
-
-    def captured(corpus: Corpus) -> np.ndarray:
-        addresses = [bytes(address) for address in corpus.urls]
-        return np.any([find_captured(other, addresses) for other in parts], axis=0)
-
-    sums: list[Tally] = []
-    while True:
-        found = [judge_links_in_rounds(one, Strategy(), captured(one), host_hashes(one), sums) for one in parts]
-        if isinstance(found[0], JudgedLinks):
-            break
-        sums.append(sum_tallies([one for one in found if isinstance(one, Tally)]))
-    left = {
-        (part.page_url(page), part.url(int(part.anchors.target[anchor])))
-        for part, judged in zip(parts, found, strict=True)
-        for page in range(len(part))
-        for anchor in part.anchors_out(page)
-        if isinstance(judged, JudgedLinks) and judged.uses[anchor]
-    }
+    left = judged_in_shards(parts)
     assert left == {(f"{SITE}{page}", f"{SITE}{target}") for page, target in left_out(whole)} != set()
 
 

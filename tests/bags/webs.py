@@ -9,7 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Bags, Origin, Strategy, choose_strategy, make_bags, word_hash
+from pagekin.bags import (
+    Bags,
+    JudgedLinks,
+    Origin,
+    Strategy,
+    Tally,
+    choose_strategy,
+    find_captured,
+    judge_links_in_rounds,
+    make_bags,
+    sum_tallies,
+    word_hash,
+)
+from pagekin.bags.furniture import host_hashes
 from pagekin.bags.words import link_hash, outlink_hash
 from pagekin.hypertext import Corpus, ReadPlan, read_sources_into
 from pagekin.store import Kin, KinWriter
@@ -133,3 +146,25 @@ def hash_of(term: str) -> int:
     if term.startswith(">"):
         return outlink_hash(term[1:])
     return link_hash(term) if "/" in term else word_hash(term)
+
+
+def judged_in_shards(parts: Sequence[Corpus]) -> set[tuple[str, str]]:
+    """Judge the links of a web whose hosts are cut, in rounds, and return (page, target) of those that do not count."""
+
+    def captured(corpus: Corpus) -> Array:
+        addresses = [bytes(address) for address in corpus.urls]
+        return np.any([find_captured(other, addresses) for other in parts], axis=0)
+
+    sums: list[Tally] = []
+    while True:
+        found = [judge_links_in_rounds(one, Strategy(), captured(one), host_hashes(one), sums) for one in parts]
+        if isinstance(found[0], JudgedLinks):
+            break
+        sums.append(sum_tallies([one for one in found if isinstance(one, Tally)]))
+    return {
+        (part.page_url(page), part.url(int(part.anchors.target[anchor])))
+        for part, judged in zip(parts, found, strict=True)
+        for page in range(len(part))
+        for anchor in part.anchors_out(page)
+        if isinstance(judged, JudgedLinks) and judged.uses[anchor]
+    }

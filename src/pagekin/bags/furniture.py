@@ -53,18 +53,16 @@ class HostLinks(NamedTuple):
     """What counting over them may take."""
 
 
-def folder_hashes(corpus: Corpus, pages: Array | None = None) -> npt.NDArray[np.uint64]:
-    """Return a hash of the folder of each page, or of some pages: the address up to the last slash."""
-    urls = np.asarray(corpus.pages.url)
-    some = corpus.urls.select(urls if pages is None else urls[pages])
-    folders = [url.partition(b"?")[0].rpartition(b"/")[0] for url in some]
+def folder_hashes(corpus: Corpus, urls: Array) -> npt.NDArray[np.uint64]:
+    """Return a hash of the folder of each of some addresses: what is before the last slash."""
+    folders = [url.partition(b"?")[0].rpartition(b"/")[0] for url in corpus.urls.select(urls)]
     hashes = {folder: prefix_hash(folder.decode("utf-8", "replace")) for folder in set(folders)}
     return np.fromiter(map(hashes.__getitem__, folders), np.uint64, len(folders))
 
 
-def menu_keys(links: HostLinks, page_folder: Array, url_hash: Array) -> npt.NDArray[np.uint64]:
-    """Return a hash of every link's folder, words and target, by which the links of a folder's menu are known."""
-    return np.asarray(mix64(links.texts ^ mix64(url_hash[links.targets])) ^ page_folder[links.pages])
+def menu_keys(links: HostLinks, page_owner: Array, url_hash: Array) -> npt.NDArray[np.uint64]:
+    """Return a hash of every link's words, target and owner, by which repeated links are known: its page's folder or host."""
+    return np.asarray(mix64(links.texts ^ mix64(url_hash[links.targets])) ^ page_owner[links.pages])
 
 
 def are_labelled(labels: Array, hosts: Array, navigation: Array) -> npt.NDArray[np.bool_]:
@@ -112,12 +110,11 @@ class EpochJudge:
         """Return the `LinkUse` of each of some links."""
         pages, place_of = np.unique(links.pages, return_inverse=True)
         own = self._hosts[self._page_host[links.pages]]
-        folders = folder_hashes(self._corpus, pages)
-        by_place = links._replace(pages=place_of)
-        navigation = self._navigation
-        furniture = is_among(links.texts ^ own, navigation) | is_among(
-            menu_keys(by_place, folders, self._urls), navigation
-        )
+        by_place, navigation = links._replace(pages=place_of), self._navigation
+        furniture = is_among(links.texts ^ own, navigation)
+        folders = folder_hashes(self._corpus, np.asarray(self._corpus.pages.url)[pages])
+        for owners in (folders, self._hosts[self._page_host[pages]]):
+            furniture |= is_among(menu_keys(by_place, owners, self._urls), navigation)
         furniture &= links.texts != 0
         furniture |= are_labelled(links.labels, own, navigation)
         if len(self._common):

@@ -15,7 +15,6 @@ from pagekin.bags.counting import count_distinct
 from pagekin.bags.furniture import (
     HostLinks,
     LinkUse,
-    menu_keys,
     read_host_links,
     read_links_together,
 )
@@ -28,6 +27,7 @@ from pagekin.bags.listing import (
     is_of_links,
     sheet_prefix,
 )
+from pagekin.bags.menus import find_menus
 from pagekin.bags.mixing import mix64
 from pagekin.bags.sequences import find_sequences
 from pagekin.bags.site import Site
@@ -39,14 +39,11 @@ from pagekin.store import IN_MEMORY, Array, Workspace, distinct, is_among
 
 FEWEST = 4
 """Pages of a host that must link to a page before the page can be furniture, however small the host."""
-MENU_SHARE, FEWEST_IN_FOLDER = 0.6, 6
-"""The share of a folder's pages, and the least number of them, that have a link before it is one of the folder's menu. Sections
-of a site have menus of their own, and pages of a folder seldom agree so much in what their texts link to."""
 LEAST_LISTED = 32
 """Pages that a page must link to before it can be one that only lists, however small the host."""
-_PAGES, _LINKED, _SAID, _TARGETS, _INDEXED, _ON_PAGES, _SHEETS, _FAMILY, _FOLDER, _MENU = range(10)
+_PAGES, _LINKED, _SAID, _TARGETS, _INDEXED, _ON_PAGES, _SHEETS, _FAMILY = range(8)
 """Kinds of counts: pages of a host, pages that link to a target, pages that use words for links, targets of these words, links
-of indexes, pages with these links, sheets that list, all of their family, pages of a folder, and those that have a link."""
+of indexes, pages with these links, sheets that list, all of their family."""
 ASKED_BY_ALL = np.array([_INDEXED, _SHEETS])
 """Kinds of counts of which a shard looks up keys that it may not have counted itself."""
 Rounds = Generator[Tally, Tally, "_HostJudgement"]
@@ -61,8 +58,8 @@ class JudgedLinks(NamedTuple):
     common: npt.NDArray[np.int64]
     """URLs, rising: pages to which the links of their own host are furniture."""
     navigation: npt.NDArray[np.uint64]
-    """Hashes, rising, each of a host and the words or a label of its links that are navigation, or of a folder and a link of its
-    menu."""
+    """Hashes, rising, each of a host and the words or a label of its links that are navigation, or of a host or a folder and a
+    link that it repeats."""
     listing: npt.NDArray[np.int64]
     """URLs, rising: pages that only list others."""
 
@@ -178,8 +175,7 @@ def _judge_hosts(corpus: Corpus, links: HostLinks, site: Site, strategy: Strateg
         in_sequence, sequences = yield from find_sequences(links, site, hosts, ~counts, strategy.content.furniture)
         counts &= ~in_sequence
         navigation = np.concatenate([navigation, sequences])
-        share = max(MENU_SHARE, strategy.content.furniture)
-        in_menu, menus = yield from _find_menus(links, site, hosts, counts, share)
+        in_menu, menus = yield from find_menus(links, site, hosts, host_pages, counts, strategy.content.furniture)
         counts &= ~in_menu
         navigation = np.concatenate([navigation, menus])
         uses[~counts] = LinkUse.FURNITURE
@@ -223,25 +219,6 @@ def _find_navigation(
     total = yield make_tally(_TARGETS, keys[some], values=site.url_hash[links.targets[some]])
     leads_apart = total.variety(_TARGETS, said) >= np.maximum(FEWEST, linking / 2)
     return keys, distinct(said[leads_apart])
-
-
-def _find_menus(
-    links: HostLinks, site: Site, hosts: Array, counts: npt.NDArray[np.bool_], share: float
-) -> Generator[Tally, Tally, tuple[npt.NDArray[np.bool_], npt.NDArray[np.uint64]]]:
-    """Return (a mask of the links in their folder's menu, the sorted hashes of these); `counts` marks the links to examine.
-
-    They stand, with the same words and the same target, on this share of the pages of a folder.
-    """
-    pages = np.flatnonzero(site.newest & is_among(site.page_host, hosts))
-    total = yield make_tally(_FOLDER, site.page_folder[pages])
-    keys = menu_keys(links, site.page_folder, site.url_hash)
-    some = np.flatnonzero(counts & (links.texts != 0) & site.newest[links.pages])
-    enough = np.maximum(FEWEST_IN_FOLDER, share * total.sums(_FOLDER, site.page_folder[links.pages[some]]))
-    having, first = count_distinct(keys[some], links.pages[some], links.memory)
-    candidates, enough = keys[some[first]], enough[first]
-    total = yield make_tally(_MENU, candidates, having)
-    menus = candidates[total.sums(_MENU, candidates) >= enough]
-    return is_among(keys, menus) & (links.texts != 0), menus
 
 
 def _find_listing_pages(

@@ -21,11 +21,16 @@ class Site(NamedTuple):
     url_hash: npt.NDArray[np.uint64]
     newest: npt.NDArray[np.bool_]
     """Whether each page is the newest capture of its address."""
-    page_folder: npt.NDArray[np.uint64]
-    """A hash of the folder of each page."""
+    url_folder: npt.NDArray[np.uint64]
+    """A hash of the folder of each address that has a page, here or in another shard; 0 for others."""
     host_pages: npt.NDArray[np.int64]
     """How many pages each host has here."""
     host_hash: npt.NDArray[np.uint64]
+
+    @property
+    def page_folder(self) -> npt.NDArray[np.uint64]:
+        """Return a hash of the folder of each page."""
+        return self.url_folder[self.page_url]
 
     @classmethod
     def of(cls, corpus: Corpus, captured: Array | None = None) -> "Site":
@@ -36,9 +41,12 @@ class Site(NamedTuple):
         if captured is not None:
             for url in np.flatnonzero(captured & (url_host < 0)).tolist():
                 url_host[url] = corpus.hosts.find(host_of(corpus.url(url)).encode())
+        has_page = np.flatnonzero(url_host >= 0)
+        url_folder = np.zeros(len(corpus.urls), np.uint64)
+        url_folder[has_page] = folder_hashes(corpus, has_page)
         newest = citing_pages(corpus)
         host_pages = np.bincount(page_host[newest], minlength=len(corpus.hosts))
         return cls(
-            page_url, page_host, url_host, hash_names(corpus.urls), newest, folder_hashes(corpus), host_pages,
+            page_url, page_host, url_host, hash_names(corpus.urls), newest, url_folder, host_pages,
             host_hashes(corpus),
         )  # fmt: skip
