@@ -26,6 +26,7 @@ def text_of(path: Path, html: str, width: int = 200) -> str:
         "<p>The Guide of Needles: an in-depth exploration of the art of drawing needles<p>Prev<p>Next<h1>Chapter 2. Needles</h1>",
         f"<noscript>{NOTICE}</noscript><div>{NOTICE}</div>{MENU}",
         "<p>Please answer the following short survey about our users: https://survey.test/abc.def/x",
+        "<p>9. layers of thread that the needle has left in the cloth<p>10. a small hole for the finger to rest in",
         "<p>One. Two. Three Four Five Six. Seven Eight Nine Ten Eleven. Twelve.",
     ],
 )

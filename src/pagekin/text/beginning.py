@@ -8,7 +8,8 @@ _READ = 50_000
 """Bytes in which the beginning is looked for."""
 _LEAST = 40
 """Bytes of a line from which on it may be running text: shorter ones are mostly notices, such as that scripts are off."""
-_SENTENCE_END = re.compile(r"[.!?…][\"'”’)\]]*(?=\s|$)|[。！？।]")
+_SENTENCE_END = re.compile(r"(?<!\d)[.!?…][\"'”’)\]]*(?=\s|$)|[。！？।]")
+"""Where a sentence ends; not after a digit, since an entry of a list may begin with `9.`"""
 _LARGE = 0.5
 """Where more than this share of the words begin with a capital, a line is a menu or a title."""
 
