@@ -311,7 +311,7 @@ def test_the_command_says_what_it_did_and_what_is_wrong(tmp_path: Path) -> None:
     again = pagekin("site", "public", "--undo", "--collection", "manual.kin", cwd=tmp_path)
     assert "nothing to undo" in again.stdout and "manual.kin is kept" in again.stdout
     for arguments, code, words in (
-        (["none"], 3, "not a folder"), (["public", "--content", "a[["], 3, "CSS selector"),
+        (["none"], 3, "none does not exist"), (["public", "--content", "a[["], 3, "CSS selector"),
         (["public", "--undo", "-k", "3"], 2, "leave out the other options"), (["public", "--settings", "x.toml"], 3, "x.toml"),
     ):  # fmt: skip
         done = pagekin("site", *arguments, cwd=tmp_path)
