@@ -9,7 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# The headless shell is the same browser without windows. It takes a third less of the processor.
+NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 MAC = ("Google Chrome.app/Contents/MacOS/Google Chrome", "Chromium.app/Contents/MacOS/Chromium")
 HINT = (
     "No Chromium was found, so the tests in a browser will be skipped. Install one (Debian: sudo apt-get install chromium; "
@@ -44,22 +45,24 @@ def _downloaded() -> str:
 
 def install() -> bool:
     """Install a Chromium, if this user may without being asked for a password."""
-    commands: list[list[str]] = []
+    ways: list[list[str]] = []
     if shutil.which("apt-get") and os.geteuid() == 0:
-        commands = [
-            ["apt-get", "update", "-q"],
-            ["apt-get", "install", "-y", "-q", "--no-install-recommends", "chromium"],
-        ]
+        subprocess.run(["apt-get", "update", "-q"], capture_output=True, check=False)
+        install = ["apt-get", "install", "-y", "-q", "--no-install-recommends"]
+        ways = [[*install, "chromium-headless-shell"], [*install, "chromium"]]  # older releases have only the second
     elif sys.platform == "darwin":
-        commands = [[sys.executable, "-m", "playwright", "install", "chromium"]]
-    if commands:
+        ways = [[sys.executable, "-m", "playwright", "install", "chromium"]]
+    if ways:
         _say("Installing Chromium, for the tests in a browser")
-    for command in commands:
+    failures = []
+    for command in ways:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            _say(f"{' '.join(command)} failed: {done.stderr.strip()[-500:]}")
-            return False
-    return bool(commands)
+        if not done.returncode:
+            return True
+        failures.append(f"{' '.join(command)} failed: {done.stderr.strip()[-500:]}")
+    for failure in failures:
+        _say(failure)
+    return False
 
 
 def _say(text: str) -> None:

@@ -37,7 +37,8 @@ java_runtime() {
     echo "No Java runtime was found, so the tests of the Spark engine will be skipped. Install Java 17 or newer" >&2
     echo "(Debian: sudo apt-get install default-jre-headless; macOS: brew install openjdk), or set JAVA_HOME." >&2
 }
-if satisfied && [ -x .venv/bin/pagekin ]; then browser; java_runtime; exit 0; fi
+programs() { browser; java_runtime; }
+if satisfied && [ -x .venv/bin/pagekin ]; then programs; exit 0; fi
 
 python=""
 for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python; do
@@ -73,6 +74,9 @@ if [ ! -x .venv/bin/python ] || ! .venv/bin/python -c 'import pip' >/dev/null 2>
     rm -f /tmp/pagekin-venv.$$
 fi
 
+# Where the system installs programs, it does so while Python packages arrive. Elsewhere one of these packages may install them.
+programs_process=""
+if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then programs & programs_process=$!; fi
 echo "Installing Pagekin ($want) into .venv"
 case "$want" in core) extras="" ;; dev) extras="[dev]" ;; bench) extras="[dev,bench]" ;; esac
 # uv installs several times faster than pip; where it cannot be had, pip does the same.
@@ -86,8 +90,7 @@ fi
 .venv/bin/python -m compileall -q src >/dev/null 2>&1 || true
 rm -f .venv/.core-* .venv/.dev-* .venv/.bench-*
 touch ".venv/.$want-$sum"
-browser
-java_runtime
+if [ -n "$programs_process" ]; then wait "$programs_process"; else programs; fi
 if [ "$want" = core ]; then
     echo "Done. Run .venv/bin/pagekin --help, or add related pages and search to a site: .venv/bin/pagekin site FOLDER"
     echo "The first command that builds compiles Pagekin's code for about a minute, only once; '.venv/bin/pagekin compile'"

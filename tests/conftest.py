@@ -18,8 +18,9 @@ from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan, read_sources
 from pagekin.sources import Limits, Page, plan_units, read_unit
 
-# Machines that run the tests may be busy: how long an example takes tells nothing. The same examples each time.
-settings.register_profile("steady", deadline=None, derandomize=True)
+# Machines that run the tests may be busy: how long an example takes tells nothing. The same examples each time, and 60 of them:
+# more of the same find nothing new.
+settings.register_profile("steady", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("steady")
 MakeOnce = Callable[[str, Callable[[Path], object]], Path]
 HostLeaf = Callable[[str], Path]

@@ -24,6 +24,8 @@ SETTINGS = {
     "spark.driver.memory": "512m", "spark.executor.memory": "512m", "spark.executor.cores": "1", "spark.cores.max": "2",
     "spark.driver.extraJavaOptions": JAVA_OPTIONS, "spark.executor.extraJavaOptions": JAVA_OPTIONS,
     "spark.ui.showConsoleProgress": "false", "spark.locality.wait": "0", "spark.log.level": "ERROR",
+    # Nothing is generated and compiled for stages that run once.
+    "spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }  # fmt: skip
 
 

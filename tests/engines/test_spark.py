@@ -59,7 +59,7 @@ def archives(tmp_path: Path) -> list[Path]:
 
 
 def test_the_demo_web_with_clusters_of_a_sample_by_the_command(cluster: SparkCluster, tmp_path: Path) -> None:
-    """One task clusters the sample, and every shard puts its own pages to the nearest clusters. WebKB is clustered whole."""
+    """One task clusters the sample, and every shard puts its own pages to the nearest clusters."""
     there, here = tmp_path / "there.kin", tmp_path / "here.kin"
     build = ("build", "demo", "--shards", "3", "--cluster-set", "sample=300")
     said = run(*build, "--engine", "spark", "--master", cluster.master, "--out", there, "--json")
@@ -72,12 +72,13 @@ def test_the_demo_web_with_clusters_of_a_sample_by_the_command(cluster: SparkClu
 def test_webkb_with_workers_that_are_killed_while_they_read_and_while_they_make_bags(
     cluster: SparkCluster, data: Path, tmp_path: Path
 ) -> None:
+    """Without clusters, which the other tests make: with them, this test would take twice as long."""
     there, here = tmp_path / "there.kin", tmp_path / "here.kin"
-    plan = ReadPlan([str(data / "webkb" / "webkb.warc.gz")], here)
+    plan, recipe = ReadPlan([str(data / "webkb" / "webkb.warc.gz")], here), BuildRecipe(Strategy(), text=True)
     kill, killed = cluster.kill_workers_at("reading", "bags")
-    build_there(plan, ClusterPlan(there, 4, task_bytes=SMALL), progress=kill)
+    build_on_spark(plan, ClusterPlan(there, 4, task_bytes=SMALL), recipe, progress=kill)
     assert killed == ["reading", "bags"]
-    build(plan, here, 4)
+    build_here(plan, here, 4, recipe)
     assert files_of(there) == files_of(here)
 
 

@@ -127,7 +127,7 @@ def test_every_query_has_the_same_first_hits(pair: Pair) -> None:
 def test_every_page_has_the_same_related_pages(pair: Pair) -> None:
     urls = list(pair[0].urls)
     assert list(pair[1].urls) == urls
-    assert ask_for_related(pair, urls[:: max(len(urls) // 16, 1)]) > 1_000
+    assert ask_for_related(pair, urls[:: max(len(urls) // 10, 1)]) > 600
 
 
 def test_a_page_from_outside_has_the_same_related_pages(pair: Pair) -> None:
@@ -160,9 +160,9 @@ def test_real_pages_are_found_as_in_one_piece(universities: Path, tmp_path: Path
     shard_collection(plan.out, SHARDS["webkb"], tmp_path / "shards.kin")
     with pagekin.open(plan.out) as one_piece, pagekin.open(tmp_path / "shards.kin") as shards:
         pair = one_piece, shards
-        assert ask_for_words(pair, Corpus.open(plan.out), 80) > 200
+        assert ask_for_words(pair, Corpus.open(plan.out), 48) > 120
         chance, urls = random.Random(11), one_piece.urls
-        assert ask_for_related(pair, [urls[chance.randrange(len(urls))] for _ in range(8)]) > 300
+        assert ask_for_related(pair, [urls[chance.randrange(len(urls))] for _ in range(5)]) > 200
 
 
 def test_neighbours_of_all_pages_are_those_of_the_collection_in_one_piece(kins: dict[str, Path]) -> None:
