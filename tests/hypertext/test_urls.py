@@ -41,7 +41,8 @@ def test_hosts_keep_their_port_and_lose_credentials() -> None:
 
 segments = st.sampled_from(
     ["a.html", "..", ".", "b", "", "x y", "é", "%2e", "q?r=1", "?q", "c/", "//host.example/z", "/abs", "http:page",
-     "https://other.example/p", "HTTP://UP.example", "mailto:x@y", "javascript:0", "a:b", "\\back", "~u", "d.e.f", "a./b"]
+     "https://other.example/p", "HTTP://UP.example", "mailto:x@y", "javascript:0", "a:b", "\\back", "~u", "d.e.f", "a./b",
+     "...", ".x", "a.html#top", "a;v=1", "x=1&y", "a|b", "%41", "tab\tbed", "e//f", "a?b/../c", "/./abs", "../up.html"]
 )  # fmt: skip
 bases = st.sampled_from(
     [

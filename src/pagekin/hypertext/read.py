@@ -1,6 +1,7 @@
 """Read sources into a corpus: workers read units into parts, which are merged into one collection."""
 
 import contextlib
+import gc
 import secrets
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -44,6 +45,8 @@ WORKER_BYTES, PAGE_BYTES = 100 << 20, 20
 PARSERS = ("fast", "strict")
 _LITTLE = 4 << 20
 """Bytes of HTML that are read in a fraction of a second."""
+_RARELY = 100_000
+"""New objects until a worker looks for reference cycles."""
 
 Note = Callable[[str], None]
 """A function that is told what people should know."""
@@ -462,6 +465,8 @@ def _work(plan: ReadPlan, folder: Path, run: str, connection: Connection, clock:
     """Read the tasks that the parent process sends (see `WorkerPool` for the messages)."""
     use_memory_tightly()
     warm_up(plan.parser, plan.limits)
+    gc.freeze()  # pages leave no reference cycles, and looking for some takes longer the more was read
+    gc.set_threshold(_RARELY)
     writer = _PartWriter(
         plan, folder, f"{run}-{name}", lambda path, items: connection.send(("part", path, items)), clock
     )

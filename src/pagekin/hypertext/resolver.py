@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.hypertext._kernels.strings import AHEAD
-from pagekin.hypertext.urls import canonical_url
+from pagekin.hypertext.urls import canonical_url, join_plain
 from pagekin.store import Array, RaggedBytes, pack_strings
 
 FOLDER, FIXED, NEVER, WHOLE, ORIGIN = range(5)
@@ -72,8 +72,15 @@ class Resolver:
         """Return the URL number for a case: address number | context number << 32."""
         if case not in self._known:
             href, context = case & 0xFFFFFFFF, case >> 32
-            kind, url = self._kinds[href], None
-            if kind != NEVER:
-                url = canonical_url(hrefs.text(href), None if kind == FIXED else self._context_names[context])
+            url = self._url(hrefs.text(href), int(self._kinds[href]), self._context_names[context])
             self._known[case] = _NO_PAGE if url is None else self.number(url)
         return self._known[case]
+
+    def _url(self, href: str, kind: int, context: str) -> str | None:
+        """Return the URL of an address of a kind; nearly all are paths that need no parser, which takes several times as long."""
+        if kind == NEVER:
+            return None
+        if kind == FIXED:
+            return canonical_url(href)
+        plain = join_plain(context.removesuffix("/") if kind == ORIGIN else context, href) if kind != WHOLE else None
+        return plain or canonical_url(href, context)

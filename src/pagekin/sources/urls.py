@@ -28,6 +28,7 @@ _CANONICAL = re.compile(
 )
 
 
+_ROOT_SLASHES = "http://host/".count("/")
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 _SAME_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,:=@")
 """Characters of a path that mean the same percent-encoded and plainly."""
@@ -49,6 +50,16 @@ def canonical_url(url: str, base: str | None = None) -> str | None:
     start = address.index("/", len("https://"))  # names and passwords before it stay as they are
     path, mark, query = address[start:].partition("?")
     return address[:start] + _ESCAPED.sub(_plain_escape, path) + mark + query
+
+
+def join_plain(folder: str, path: str) -> str | None:
+    """Return the address of a path relative to a folder's canonical address; None if only a URL parser can tell."""
+    while path.startswith("../"):
+        if folder.count("/") == _ROOT_SLASHES:  # nothing is above the root
+            return None
+        folder, path = folder[: folder.rfind("/", 0, -1) + 1], path[len("../") :]
+    joined = folder + path
+    return joined if _CANONICAL.fullmatch(joined) else None
 
 
 def _plain_escape(escape: re.Match[str]) -> str:

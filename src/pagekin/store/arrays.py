@@ -66,9 +66,19 @@ def rising_order(*columns: Array) -> npt.NDArray[np.int64]:
 
 
 def is_among(values: Array, some: Array) -> npt.NDArray[np.bool_]:
-    """Mark the values that are among a few others, by binary search; numpy.isin would sort all of them."""
-    if not len(some):
+    """Mark the whole numbers that are among a few others; numpy.isin would sort all of them.
+
+    Numbers that lie close together are looked up in a table, which takes no more memory than the answer; hashes are found by
+    binary search.
+    """
+    if not len(some) or not len(values):
         return np.zeros(len(values), np.bool_)
+    first, last = int(some.min()), int(some.max())
+    if last - first < len(values) and last < _MOST_KEYS:
+        table = np.zeros(last - first + 2, np.bool_)
+        table[some.astype(np.int64) - first] = True
+        places = (values.astype(np.int64) - first).view(np.uint64)  # what is less than the first is a large number here
+        return table[np.minimum(places, last - first + 1)]
     ordered = np.sort(some)
     return np.asarray(ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values)
 
