@@ -179,7 +179,17 @@ def test_random_links_seldom_change_anything_and_what_they_cannot_tell_keeps_its
     for done in tunings:
         assert done.advice.wish == ("see-also" if done.improved else "both")
         for name in ("links", "bag", "title"):
-            assert getattr(done.fitted, name) == pytest.approx(getattr(done.before, name), abs=0.001)
+            assert getattr(done.fitted, name) == pytest.approx(getattr(done.preset, name), abs=0.001)
+
+
+def test_what_is_served_is_what_weights_for_see_also_have_to_beat(linked: RelatedIndex) -> None:
+    done = tune_see_also(linked)
+    assert done.before == linked.strategy.signals
+    assert done.preset == linked.strategy.signals_for("see-also") != done.before
+    gains = [verdict.gains[0] for verdict in (done.by_preset, done.by_fit, done.by_fit_alone)]
+    assert gains[0].before == gains[1].before
+    assert gains[2].before == gains[0].after != gains[0].before
+    assert gains[1].after == gains[2].after
 
 
 def test_by_links_the_whole_interval_must_be_above_the_least_effect(linked: RelatedIndex) -> None:

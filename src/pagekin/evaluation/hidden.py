@@ -61,21 +61,19 @@ def tune_see_also(
         right = np.isin(near, hidden[document]).astype(np.int64)
         table.add(scores, document, document, near, right, np.ones(len(hidden[document])))
     progress("measuring", 1.0)
-    before, preset = index.strategy.signals_for("see-also"), PRESETS["default"].signals_for("see-also")
+    before, preset = index.strategy.signals, PRESETS["default"].signals_for("see-also")
     parts = np.arange(len(table)) % FOLDS
-    fit = cross_fit(table, parts, [before, preset, Signals()], _KEPT, seed, lambda: clock.spent < _TRYING_SHARE)
+    fit = cross_fit(table, parts, [preset, before, Signals()], _KEPT, seed, lambda: clock.spent < _TRYING_SHARE)
     bootstrap = ClassBootstrap(np.arange(len(table)), ROUNDS, seed)
     rankings = _rank_hidden(index, table, hidden, bootstrap)
-    served = [shares(before)] * len(table)
-    was, is_now = (
-        measure_hidden(table, rankings, bootstrap, each)
-        for each in (served, [shares(fit.without[part]) for part in parts.tolist()])
+    was, by_preset, by_fit = (
+        measure_hidden(table, rankings, bootstrap, [shares(weights) for weights in each])
+        for each in ([before] * len(table), [preset] * len(table), [fit.without[part] for part in parts.tolist()])
     )
-    by_fit = judge_change(was, is_now)
     return SignalTuning(
-        "see-also", index.strategy, before, before, fit.weights, judge_change(was, was), by_fit, by_fit,
-        "see-also lists" if by_lists else "hidden links in running text", (len(table), len(table)), fit.tries,
-        clock.seconds, seed,
+        "see-also", index.strategy, before, preset, fit.weights, judge_change(was, by_preset), judge_change(was, by_fit),
+        judge_change(by_preset, by_fit), "see-also lists" if by_lists else "hidden links in running text",
+        (len(table), len(table)), fit.tries, clock.seconds, seed,
     )  # fmt: skip
 
 
