@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from pagekin.clusters import ClusterSettings, Tree, make_trees, read_trees
+from pagekin.clusters.levels import PageLinks
 from pagekin.clusters.make import describe_trees
-from pagekin.clusters.names import NOTICES, choose_phrases, is_code, prefer_words
+from pagekin.clusters.names import NOTICES, choose_phrases, is_code, name_tree, prefer_words
 from pagekin.clusters.naming import Candidate
 from pagekin.clusters.sampling import pages_to_name
 from pagekin.clusters.shown import phrases_of_corpus
@@ -121,6 +122,21 @@ def test_a_group_is_named_by_its_topics() -> None:
     tree = Tree.of_levels("clusters", levels, {}, chosen=1)
     (tree,) = describe_trees(corpus, [tree], 1)
     assert set(tree.descriptions[0].name.split(", ")) == {"Building stones", "Song birds"}
+
+
+def test_a_weak_name_begins_with_what_its_pages_share_unless_all_pages_do() -> None:
+    corpus = read_web(web())
+    tree = named(corpus, [0] * 6 + [1] * 6)
+    no_links = PageLinks.of(np.zeros((0, 2), np.int64), len(corpus))
+    weak = [Candidate("wren", 0.001, np.arange(6), 6), Candidate("granite", 0.001, np.arange(6, 12), 6)]
+
+    def name_beside(shared: Candidate) -> list[str]:
+        candidates = [[Candidate("nature", 0.6, np.arange(12), 12), shared], *([one] for one in weak)]
+        described = name_tree(tree, phrases_of_corpus(corpus), candidates, no_links)
+        return [described[node].name for node in tree.children[0]]
+
+    assert "Pdf: wren" in name_beside(Candidate("pdf", 0.5, np.arange(6), 6))
+    assert name_beside(Candidate("pdf", 0.5, np.arange(12), 12)) == ["wren", "granite"]
 
 
 def test_phrases_that_are_left_out_everywhere_have_no_stems() -> None:

@@ -207,13 +207,17 @@ class TreeNames:
         return title_parts(title)[0] if title_parts(title) and times >= max(_KIND * counts.total(), 3) else ""
 
     def _kind(self, node: int) -> str:
-        """Return the best phrase of the topics above, or a shared one, that covers a node; '' if there is none."""
+        """Return the best phrase of the topics above, or a shared one, that covers a node; '' if there is none.
+
+        A phrase that nearly all pages of the collection show says nothing: a template has it.
+        """
         pages, owner = self.tree.pages_of(node), self.owner[node]
         words = set(tokens(self.shown.products.names[owner])) if owner != NOBODY else set()
         for above in reversed(self.tree.path(node)):
             for one in self.found[above]:
                 share = len(np.intersect1d(one.pages, pages, assume_unique=True)) / max(len(pages), 1)
-                if one.score >= _WEAK and share >= _KIND and not set(tokens(one.form)) <= words:
+                is_template = one.everywhere >= _KIND * self.sizes[0]
+                if one.score >= _WEAK and share >= _KIND and not is_template and not set(tokens(one.form)) <= words:
                     parent = self.names[self.tree.path(node)[-2]] if node else ""
                     return (
                         "" if fold_case(parent).startswith(fold_case(one.form)) else one.form[0].upper() + one.form[1:]
