@@ -290,6 +290,7 @@ def test_see_also_lists_are_read_under_a_heading_in_a_paragraph_and_in_other_lan
         f"{SITE}b": f"<p>See also: {link('c')}, {link('d')}.</p><p>{link('e')}</p>",
         f"{SITE}c": f"<h3>Siehe auch</h3><ul><li>{link('a')}</ul>",
         f"{SITE}d": f"<p>Words. See also {link('a')}.",
+        f"{SITE}f": f"<p>Words.</p><div><p>Related Topics</p><div><p>{link('a')}</p><p>{link('b')}</p></div></div>",
         f"{SITE}e": "no links",
     }
     corpus = RelatedIndex.open(build(tmp_path, web, Strategy())).corpus
@@ -299,7 +300,7 @@ def test_see_also_lists_are_read_under_a_heading_in_a_paragraph_and_in_other_lan
         page = corpus.pages_of(corpus.url_number(SITE + name))[0]
         return "".join(corpus.url(url)[-1] for url in reader.listed_links(page).tolist())
 
-    assert {name: listed(name) for name in "abcde"} == {"a": "cd", "b": "cd", "c": "a", "d": "", "e": ""}
+    assert {name: listed(name) for name in "abcdef"} == {"a": "cd", "b": "cd", "c": "a", "d": "", "e": "", "f": "ab"}
 
 
 def test_where_pages_have_see_also_lists_these_are_hidden_whole_and_judge(tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ WORDS_AROUND = 8
 SEE_ALSO = (
     ("see", "also"), ("siehe", "auch"), ("voir", "aussi"), ("véase", "también"), ("ver", "también"), ("ver", "também"),
     ("vedi", "anche"), ("zie", "ook"), ("se", "även"), ("se", "også"), ("zobacz", "też"), ("zobacz", "także"),
-    ("см", "также"), ("viz", "též"),
+    ("см", "также"), ("viz", "též"), ("related", "topics"), ("related", "pages"), ("related", "articles"),
+    ("related", "information"), ("related", "links"),
 )  # fmt: skip
 """How see-also lists begin, in the languages in which two words say it."""
 _WITHIN = (Boundary.SENTENCE, Boundary.BREAK)
