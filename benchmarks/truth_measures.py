@@ -217,6 +217,7 @@ class Site:
 
 def _addresses(page: Any, own: str) -> Iterable[str]:
     """Yield the addresses that a page links to."""
+    own = urljoin(own, str(next(iter(page.xpath("//base/@href")), "")))
     for href in page.xpath("//a/@href"):
         try:
             yield urldefrag(urljoin(own, str(href).strip())).url

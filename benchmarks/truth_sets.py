@@ -30,12 +30,15 @@ from warcio.archiveiterator import ArchiveIterator as WarcIterator
 sys.path.insert(0, str(Path(__file__).parent))
 
 from doc_collections import fetch, unpack
+from truth_dictionaries import write_pages
 
 ClassRule = Callable[[str, etree._Element], str | None]
 """Given a page's path and its parsed form, the chapter it stands in, or None if nobody says."""
 
 HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 SEE_ALSO = re.compile(r"\s*see also\b", re.IGNORECASE)
+SEE_ALSO_CLASSES = ("seealso", "relatedtopics")
+REDIRECT = '//meta[translate(@http-equiv, "REFSH", "refsh") = "refresh"][not(ancestor::noscript)]'
 WHOLE_SEE_ALSO = re.compile(r"\s*see also\s*:?\s*", re.IGNORECASE)
 LEAST_CLASS = 3
 """Chapters with fewer pages judge nobody."""
@@ -115,6 +118,16 @@ def section_rule(path: str, page: etree._Element) -> str | None:
 def prefix_rule(path: str, page: etree._Element) -> str | None:
     """Tell chapters by the first part of a dotted name, as in r.slope.html."""
     return path.split(".")[0]
+
+
+def field_rule(path: str, page: etree._Element) -> str | None:
+    """Tell chapters by the field that an entry of a dictionary names."""
+    return next(iter(page.xpath('//meta[@name="field"]/@content')), None)
+
+
+def category_rule(path: str, page: etree._Element) -> str | None:
+    """Tell chapters by the category at the end of a page of doctools."""
+    return str(page.xpath('normalize-space(//*[@id="category"]/p)')) or None
 
 
 def sphinx(judged_only: bool, package: str, folder: str, base: str, chapter: ClassRule, left_out: str = "") -> TruthSet:
@@ -291,6 +304,19 @@ SETS: dict[str, TruthSet] = {
         ("//nav", '//*[@class="sub"]', '//h1[@class="fqn"]//a[contains(@href, "index.html")]'),
         r"(^|/)(index|all)\.html$|^prelude/",
     ),
+    "foldoc": TruthSet(  # judged only until it was asked why BM25 finds more of its lists
+        False, "https://foldoc.example/", "usr/share/dictd/foldoc.dict.dz", "dict-foldoc", field_rule,
+        ('//meta[@name="field"]',),
+    ),
+    "jargon": TruthSet(True, "https://jargon.example/", "usr/share/dictd/jargon.dict.dz", "dict-jargon"),
+    "libreoffice": TruthSet(
+        True, "https://libreoffice.example/", "usr/share/libreoffice/help", "libreoffice-help-en-us",
+        folder_rule(4, least=4), ("//header", "//aside", "//footer"), r"^(?!en-US/text/)|/main\d*\.html|/00/",
+    ),
+    "tcllib": TruthSet(
+        True, "https://tcllib.example/", "usr/share/doc/tcllib/html", "tcllib", category_rule,
+        ('//*[@id="toc"]', '//*[@id="category"]', '//*[@id="copyright"]'), "^index|^toc",
+    ),
     "webkb": TruthSet(False, "", archive="webkb/webkb.warc.gz"),  # judged only until many_hosts.py looked at it
 }  # fmt: skip
 
@@ -298,7 +324,9 @@ SETS: dict[str, TruthSet] = {
 def read_pages(name: str, cache: Path, data: Path) -> Iterator[tuple[str, bytes]]:
     """Yield (path, HTML) of a set's pages."""
     chosen = SETS[name]
-    if chosen.package:
+    if chosen.root.endswith(".dict.dz"):
+        yield from write_pages(unpack(fetch(chosen.package, cache), cache) / chosen.root)
+    elif chosen.package:
         root = unpack(fetch(chosen.package, cache), cache) / chosen.root
         for file in sorted(root.rglob("*.htm*")):
             path = file.relative_to(root).as_posix()
@@ -321,7 +349,11 @@ def read_pages(name: str, cache: Path, data: Path) -> Iterator[tuple[str, bytes]
 
 def see_also_blocks(page: etree._Element) -> list[etree._Element]:
     """Return the elements that make up a page's see-also lists."""
-    blocks = list(page.xpath('//*[contains(concat(" ", @class, " "), " seealso ")]'))
+    blocks = [
+        block
+        for name in SEE_ALSO_CLASSES
+        for block in page.xpath(f'//*[contains(concat(" ", @class, " "), " {name} ")]')
+    ]
     blocks += page.xpath('//dl[contains(@class, "section") and contains(@class, "see")]')
     for heading in page.iter(*HEADINGS):
         if WHOLE_SEE_ALSO.fullmatch(heading.text_content()):
@@ -339,6 +371,8 @@ def see_also_blocks(page: etree._Element) -> list[etree._Element]:
 
 def links_in(element: etree._Element, path: str) -> Iterator[str]:
     """Yield the paths of the pages that an element links to."""
+    base = next(iter(element.xpath("//base/@href")), "")
+    path = posixpath.normpath(posixpath.join("/", posixpath.dirname(path), base)).lstrip("/") + "/" if base else path
     for link in element.iter("a"):
         target = urlsplit(link.get("href") or "")
         if target.path and not target.scheme:
@@ -364,7 +398,10 @@ def make_set(name: str, out: Path, cache: Path, data: Path) -> Truth:
             page = lxml_html.document_fromstring(raw, parser=lxml_html.HTMLParser(encoding="utf-8"))
         except etree.ParserError:
             continue  # an empty file
-        if page.xpath('//meta[translate(@http-equiv, "REFSH", "refsh") = "refresh"]') and not chosen.archive:
+        if (
+            page.xpath('//meta[translate(@http-equiv, "REFSH", "refsh") = "refresh"][not(ancestor::noscript)]')
+            and not chosen.archive
+        ):
             continue  # another name of a page
         if (chapter := chosen.chapter(path, page)) is not None:
             truth.chapters[path] = chapter

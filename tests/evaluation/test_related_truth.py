@@ -1,5 +1,6 @@
 """The benchmark of related pages: what it takes for true, and that right rankings get full marks."""
 
+import gzip
 import sys
 from pathlib import Path
 
@@ -13,8 +14,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 from lxml import html as lxml_html
 
 from related_truth import compare
+from truth_dictionaries import write_pages
 from truth_measures import GAMMA_PAGES, Site, judge, rank_by_rows
-from truth_sets import Truth, links_in, see_also_blocks, take_out
+from truth_sets import Truth, field_rule, links_in, see_also_blocks, take_out
 
 CHAPTERS = 40
 PAGES = 2 * GAMMA_PAGES
@@ -79,3 +81,31 @@ def test_see_also_lists_are_found_and_taken_out() -> None:
     for block in blocks:
         take_out(block)
     assert set(links_in(page, "in/page.html")) == {"in/kept.html", "in/note.html"}
+
+
+def test_links_of_a_list_begin_where_the_page_says() -> None:
+    page = lxml_html.document_fromstring(
+        '<base href="../../"><div class="relatedtopics"><a href="in/other.html">other</a><a href="">itself</a></div>'
+    )
+    assert [*links_in(see_also_blocks(page)[0], "in/deep/page.html")] == ["in/other.html"]
+
+
+def test_entries_of_a_dictionary_are_pages_with_links_and_lists(tmp_path: Path) -> None:
+    """References are links if there is such an entry; sentences that name nothing but entries are a see-also list."""
+    text = (
+        "00-database-info\n\n   A header of some words.\n\n"
+        "owl\nbarn owl\n\n   <bird, night> A bird that hunts {mouse}s at {night},\n   like other owls.\n\n"
+        "   See also {eagle}, {mouse}.  (1999-07-10)\n\n"
+        "mouse\n\n   <mammal> A small animal that an {owl} eats.\n\n"
+        "eagle\n\n   A bird with a view. Compare the {barn owl} with it.\n\n"
+        "hoot\n\n   See {owl}.\n"
+    )
+    file = tmp_path / "some.dict.dz"
+    file.write_bytes(gzip.compress(text.encode()))
+    pages = {path: lxml_html.document_fromstring(page) for path, page in write_pages(file)}
+    assert [*pages] == ["owl.html", "mouse.html", "eagle.html"]
+    lists = {path: [*links_in(see_also_blocks(page)[0], path)] for path, page in pages.items()}
+    assert lists == {"owl.html": ["eagle.html", "mouse.html"], "mouse.html": [], "eagle.html": []}
+    assert pages["eagle.html"].xpath("//p//a/@href") == ["owl.html"]
+    assert [field_rule(path, page) for path, page in pages.items()] == ["bird", "mammal", None]
+    assert not any(word in pages["owl.html"].text_content() for word in ("1999", "night>", "{"))
