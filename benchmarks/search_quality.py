@@ -182,9 +182,11 @@ def with_stray_words(pages: Pages, questions: Sequence[Question], seed: int) -> 
 
 
 def of_people(pages: Pages, name: str, half: str) -> list[Question]:
-    """Return the questions of people that were written down for a collection."""
+    """Return the questions of people that were written down for a collection; none for collections of other names."""
+    if name not in PEOPLE_PAGES:
+        return []
     corpus = pages.corpus
-    begins, ends = PEOPLE_PAGES.get(name, ("", ""))
+    begins, ends = PEOPLE_PAGES[name]
     by_name = {
         url.rpartition(begins)[2].removesuffix(ends): page
         for page, url in enumerate(map(corpus.page_url, range(len(corpus))))

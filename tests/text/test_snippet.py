@@ -89,7 +89,24 @@ def test_running_text_is_shown_without_the_breadcrumbs_above_it(tmp_path: Path, 
     page = f"<p>{crumbs}</p><h1>Carbon</h1><p>Soot, pencil lead and diamond are one element.</p><p>{FILLER}</p>"
     index = searchable(tmp_path / "a.kin", {"http://a.test/": page})
     snippet = shown(make_snippet(index.corpus, 0, parse_query("carbon diamond"), compiled=compiled))
-    assert snippet.startswith("… [Carbon] [Carbon] Soot, pencil lead and [diamond] are one element. filler0")
+    assert snippet.startswith("… [Carbon] Soot, pencil lead and [diamond] are one element. filler0")
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_running_text_is_shown_without_the_banner_above_its_heading(tmp_path: Path, compiled: bool) -> None:
+    text = f"<p>Diamond is one of its forms.</p><p>{FILLER}</p>"
+    index = searchable(
+        tmp_path / "a.kin",
+        {
+            "http://a.test/1": f"<div>Elements 7.4 Help</div><div>Module Contents</div><h1>Carbon</h1>{text}",
+            "http://a.test/2": f"<p>{FILLER} diamond</p><h1>Carbon</h1>{text}",
+        },
+    )
+    first, second = (
+        shown(make_snippet(index.corpus, page, parse_query("diamond"), compiled=compiled)) for page in (0, 1)
+    )
+    assert first.startswith("… Carbon [Diamond] is one of its forms.")
+    assert "[diamond] Carbon [Diamond] is" in second  # a long introduction is no banner
 
 
 def test_cut_ends_have_an_ellipsis(tmp_path: Path) -> None:

@@ -25,10 +25,12 @@ MENU_WORDS = 8
 """A word stands in a menu if many of the words around it, so many on each side, stand in links: …"""
 MENU_SHARE, HEADING_SHARE = 0.4, 0.6
 """… this share for a word of a link, and for a word of none, as in a menu's headings."""
+BANNER = 30
+"""Words above a page's first heading are a banner, and count like a menu, if they are no more than these."""
 IN_TEXT, IN_MENU = 4, 1
 """What a stretch gains by a word of the query that it shows: in running text, or in menus only."""
-_READ = int(Attribute.TEXT | Attribute.ALT)
-"""Attributes of running words, those that people read: neither the title's nor those of meta tags."""
+READ, HEADING = int(Attribute.TEXT | Attribute.ALT), int(Attribute.HEADER)
+"""Attributes of running words, those that people read, neither the title's nor those of meta tags; and of headings."""
 
 
 class _Window(NamedTuple):
@@ -50,9 +52,9 @@ def make_snippet(
     """Return the best stretch of a page's text, about `width` characters, in pieces of (text, whether it matches).
 
     A stretch that shows more of the query's words and phrases is better, then one that shows them more often, then the
-    first; a word that it shows only in a menu counts a quarter. Words such as "the" count only where the page shows no others.
-    Running text is shown without a menu before it. A page whose text shows none, because they stand in its title, gives the
-    start of its running text.
+    first; a word that it shows only in a menu or in the banner above the page's heading counts a quarter. Words such as "the"
+    count only where the page shows no others. Running text is shown without a menu or a banner before it. A page whose text
+    shows none, because they stand in its title, gives the start of its running text.
     Pass `compiled` for many snippets: each takes less time, but the compiler has to be loaded. Queries with phrases are
     always answered by plain code.
     """
@@ -101,7 +103,7 @@ def _window_by_kernel(
     starts, shows = np.empty((2, len(streams.words)), np.int64)
     count, first, last = best_window(
         streams, *_links_of(corpus, page), DecodedPage.for_longest(streams), coded, np.frombuffer(data, np.uint8), len(text),
-        _READ, of_term, np.array(parts, np.int64).reshape(-1), width, _LONGEST_WORD, starts, shows,
+        of_term, np.array(parts, np.int64).reshape(-1), width, _LONGEST_WORD, starts, shows,
     )  # fmt: skip
     return _Window(text, starts[:count], first, last, shows[:count] >= 0) if first >= 0 else None
 
@@ -112,13 +114,15 @@ def _window_by_numpy(
     """Return the best stretch for words and phrases, each the numbers of its forms."""
     text, starts = _text_of(corpus, page)
     stream = corpus.stream(page)
-    running = np.flatnonzero(((stream.attributes & _READ) != 0) & (starts < len(text)))
+    running = np.flatnonzero(((stream.attributes & READ) != 0) & (starts < len(text)))
     forms, in_text = of_term[stream.words], np.flatnonzero(stream.attributes & Attribute.TEXT)
     shows = np.array([_mark_part(part, forms, in_text)[running] for part in parts])
     starts, marked = starts[running], np.asarray(shows.any(axis=0))
     if not marked.any():
         return None
-    in_menu = find_menus(corpus, page)[running]
+    in_menu = find_menus(corpus, page)
+    in_menu[: _banner_end(stream.attributes)] = True
+    in_menu = in_menu[running]
     first, last = _widen(text, starts, in_menu, *_best_stretch(shows, in_menu, starts, width), width)
     return _Window(text, starts, first, last, marked)
 
@@ -135,6 +139,13 @@ def find_menus(corpus: Corpus, page: int) -> npt.NDArray[np.bool_]:
     places = np.arange(words)
     left, right = np.maximum(places - MENU_WORDS, 0), np.minimum(places + MENU_WORDS + 1, words)
     return np.asarray(upto[right] - upto[left] >= np.where(linked, MENU_SHARE, HEADING_SHARE) * (right - left))
+
+
+def _banner_end(attributes: Array) -> int:
+    """Return the first word of a page's first heading if few running words stand above it; else 0."""
+    headings = np.flatnonzero(attributes & HEADING)
+    first = int(headings[0]) if len(headings) else 0
+    return first if np.count_nonzero(attributes[:first] & READ) <= BANNER else 0
 
 
 def _links_of(corpus: Corpus, page: int) -> tuple[Array, Array]:
@@ -169,7 +180,10 @@ def _mark_part(part: tuple[int, ...], forms: Array, in_text: Array) -> Array:
 
 
 def _best_stretch(shows: Array, in_menu: Array, starts: Array, width: int) -> tuple[int, int]:
-    """Return the first and the last match in the stretch that shows most."""
+    """Return the first and the last match in the stretch that shows most.
+
+    Of equal ones it is the first that shows them most often in running text, and best begins there.
+    """
     places = np.flatnonzero(shows.any(axis=0))
     at = starts[places]
     beyond = np.searchsorted(at, at + max(width - _LONGEST_WORD // 2, 1))
@@ -178,7 +192,9 @@ def _best_stretch(shows: Array, in_menu: Array, starts: Array, width: int) -> tu
     for counted, worth in ((shows, IN_MENU), (shows & ~in_menu, IN_TEXT - IN_MENU)):
         shown = np.pad(np.cumsum(counted[:, places], axis=1), ((0, 0), (1, 0)))
         gain += worth * np.count_nonzero(shown[:, beyond] > shown[:, begin], axis=0)
-    best = int(np.argmax(gain * (len(places) + 1) + (beyond - begin)))
+    in_text = np.append(0, np.cumsum(~in_menu[places]))
+    often = gain * (len(places) + 1) + in_text[beyond] - in_text[begin]
+    best = int(np.argmax(2 * often + ~in_menu[places]))
     return int(places[best]), int(places[beyond[best] - 1])
 
 

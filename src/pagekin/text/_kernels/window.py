@@ -4,7 +4,7 @@ import numpy as np
 
 from pagekin.hypertext import decode_starts, decode_stream
 from pagekin.store import kernel
-from pagekin.text.snippet import HEADING_SHARE, IN_MENU, IN_TEXT, MENU_SHARE, MENU_WORDS
+from pagekin.text.snippet import BANNER, HEADING, HEADING_SHARE, IN_MENU, IN_TEXT, MENU_SHARE, MENU_WORDS, READ
 
 
 @kernel
@@ -31,12 +31,24 @@ def mark_menus(anchor_starts, anchor_lengths, in_menu):
 
 
 @kernel
-def _running_words(streams, decoded, in_menu, coded, text, read, of_term, forms, starts, shows):
+def mark_banner(attributes, in_menu):
+    """Mark the words above a page's first heading if few of them are running words; they count like a menu."""
+    running = 0
+    for word in range(len(attributes)):
+        if attributes[word] & HEADING:
+            in_menu[:word] |= running <= BANNER
+            return
+        running += (attributes[word] & READ) != 0
+
+
+@kernel
+def _running_words(streams, decoded, in_menu, coded, text, of_term, forms, starts, shows):
     """Write the start (in characters) and the form of each word that people read; return the number of words.
 
     A form in a menu is written as its place plus the number of forms; `in_menu` is left with these words alone.
     """
     length, _boundaries = decode_stream(streams, 0, decoded)
+    mark_banner(decoded.attributes[:length], in_menu)
     length = min(length, decode_starts(coded, starts))
     count = at_byte = character = 0
     for word in range(length):
@@ -46,7 +58,7 @@ def _running_words(streams, decoded, in_menu, coded, text, read, of_term, forms,
         while at_byte < byte:
             character += (text[at_byte] & 0xC0) != 0x80
             at_byte += 1
-        if decoded.attributes[word] & read:
+        if decoded.attributes[word] & READ:
             # What is written is not before this word, so nothing is lost that is still to be read.
             starts[count] = character
             menu = in_menu[word]
@@ -65,7 +77,10 @@ def _running_words(streams, decoded, in_menu, coded, text, read, of_term, forms,
 
 @kernel
 def _best_stretch(count, starts, shows, forms, reach):
-    """Return the (first, last) match of the best stretch: by gain, then by number of words, then by position."""
+    """Return the (first, last) match of the best stretch.
+
+    By gain, then by the number of words in running text, then by whether it begins there, then by position.
+    """
     places = np.empty(count, np.int64)
     found = 0
     for word in range(count):
@@ -74,15 +89,18 @@ def _best_stretch(count, starts, shows, forms, reach):
             found += 1
     in_text, in_menus = np.zeros(forms, np.int64), np.zeros(forms, np.int64)
     best, first, last = -1, -1, -1
-    beyond = gain = 0
+    beyond = gain = running = 0
     for begin in range(found):
         while beyond < found and starts[places[beyond]] < starts[places[begin]] + reach:
             gain += _count_form(shows[places[beyond]], forms, in_text, in_menus, 1)
+            running += shows[places[beyond]] < forms
             beyond += 1
-        score = gain * (found + 1) + beyond - begin
+        begins_in_text = shows[places[begin]] < forms
+        score = 2 * (gain * (found + 1) + running) + begins_in_text
         if score > best:
             best, first, last = score, places[begin], places[beyond - 1]
         gain += _count_form(shows[places[begin]], forms, in_text, in_menus, -1)
+        running -= begins_in_text
     return first, last
 
 
@@ -101,7 +119,7 @@ def _count_form(shown, forms, in_text, in_menus, change):
 
 @kernel
 def best_window(
-    streams, anchor_starts, anchor_lengths, decoded, coded, text, characters, read, of_term, forms, width, longest, starts,
+    streams, anchor_starts, anchor_lengths, decoded, coded, text, characters, of_term, forms, width, longest, starts,
     shows,
 ):  # fmt: skip
     """Return (running words, first, last) of the stretch to show; first is -1 if no running word has one of the forms.
@@ -112,7 +130,7 @@ def best_window(
     """
     in_menu = np.empty(len(starts), np.bool_)
     mark_menus(anchor_starts, anchor_lengths, in_menu)
-    count = _running_words(streams, decoded, in_menu, coded, text, read, of_term, forms, starts, shows)
+    count = _running_words(streams, decoded, in_menu, coded, text, of_term, forms, starts, shows)
     first, last = _best_stretch(count, starts, shows, len(forms), max(width - longest // 2, 1))
     if first < 0:
         return count, -1, -1
