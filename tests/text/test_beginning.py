@@ -52,4 +52,4 @@ def test_a_page_without_sentences_gives_its_stored_beginning(tmp_path: Path) -> 
 def test_it_goes_on_over_lines_and_is_cut_between_words(tmp_path: Path) -> None:
     html = f"{MENU}<p>{PROSE}</p><p>More   of it\nfollows here.</p>"
     assert text_of(tmp_path, html) == f"{PROSE} More of it follows here."
-    assert text_of(tmp_path / "short", html, width=20) == "A needle is drawn"
+    assert text_of(tmp_path / "short", html, width=20) == "A needle is drawn …"

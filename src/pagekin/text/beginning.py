@@ -40,5 +40,5 @@ def _is_running(line: str) -> bool:
 
 
 def _cut(text: str, width: int) -> str:
-    """Cut a text between words where it is too long."""
-    return text if len(text) <= width else text[:width].rpartition(" ")[0] or text[:width]
+    """Cut a text between words where it is too long, and mark that it goes on."""
+    return text if len(text) <= width else f"{text[:width].rpartition(' ')[0] or text[:width]} …"
