@@ -287,11 +287,12 @@ class Whole:
         return self.parts[self.related_pages.index.documents.numbering.place(document)[0]]
 
     def _subject(self, document: int) -> Hit:
-        index = self.related_pages.index
-        return Hit(
-            kind="document", url=index.urls[document], title=plain_text(index.title(document))[:LONGEST],
-            path=(self._part_of_document(document).name,),
-        )  # fmt: skip
+        """Return a page that was asked about, by the title that it has as an answer, too."""
+        index, part = self.related_pages.index, self._part_of_document(document)
+        url = index.urls[document]
+        pages = part.corpus.pages_of(part.corpus.url_number(url))
+        title = part.titles.text(pages[0]) if pages else index.title(document)
+        return Hit(kind="document", url=url, title=plain_text(title)[:LONGEST], path=(part.name,))
 
     def _related_hit(self, result: Result, bare: bool) -> Hit:
         """Return a related page as a hit, without uninformative words as reasons; a bare hit has only what merging needs."""
