@@ -154,20 +154,32 @@ class TreeNames:
         return name.removeprefix(f"{product}: ").partition(", ")[0]
 
     def _authors_name(self, node: int, free: Sequence[Candidate], taken: set[str]) -> str:
-        """Return the authors' name for a node, from an overview page or the beginning of its titles; '' if it is taken.
+        """Return the authors' name for a node: an overview page, its titles or a module; '' for none.
+
+        Where neither an overview nor a good phrase says in words what the node is, the module that its titles are in is its name.
+        """
+        phrase = free[0].form if free else ""
+        covered = len(free[0].pages) >= _ENOUGH * self.sizes[node] if free else False
+        is_good = covered and free[0].score >= _WEAK
+        given = self._given_name(node, phrase, covered, is_good, taken)
+        if _says_words(given) or (is_good and _says_words(phrase)):
+            return given
+        module = self.overviews.module(node)
+        return module if module and fold_case(module) not in taken else given
+
+    def _given_name(self, node: int, phrase: str, covered: bool, is_good: bool, taken: set[str]) -> str:
+        """Return the name that an overview page or the beginning of the titles gives a node; '' if it is taken or no better.
 
         A phrase that covers the node is not replaced by the name of a module (Common Test, not ct) or by itself with more words
         (Terminals, not Complete list of terminals).
         """
         product = self.shown.products.names[self.owner[node]] if self.owner[node] != NOBODY else ""
         own = set(tokens(product))
-        covered = len(free[0].pages) >= _ENOUGH * self.sizes[node] if free else False
-        is_good = covered and free[0].score >= _WEAK
         least = _COVERED if node in self.groups else _ENOUGH
         ways = (self.overviews.chapter(node), self.overviews.title(node, least), self.overviews.common_beginning(node))
         for name in ways:
             if name and fold_case(name) not in taken and not set(tokens(name)) <= own:
-                return self._better(name, free[0].form if free else "", covered, is_good)
+                return self._better(name, phrase, covered, is_good)
         return ""
 
     def _led_to(self, node: int, taken: set[str]) -> str:
@@ -332,6 +344,11 @@ def is_code(form: str) -> bool:
 def is_small(form: str) -> bool:
     """Return whether a phrase is a word in lower case even in titles and headings: a command such as postqueue."""
     return form.islower() and " " not in form and not is_code(form)
+
+
+def _says_words(form: str) -> bool:
+    """Return whether a name is made of words, not a name in code or a command."""
+    return bool(form) and not is_small(form) and not is_code(form)
 
 
 def prefer_words(candidates: list[Candidate], size: int = 0) -> list[Candidate]:

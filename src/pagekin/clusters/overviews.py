@@ -47,6 +47,8 @@ _DOCUMENT = re.compile(
 )
 """What says that a title is of a document, not what it is about."""
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\w)", re.IGNORECASE)
+_PATH = re.compile(r"(\.|::)")
+"""Borders between the modules in a name in code."""
 _INSIDE = re.compile(r"(?<=[A-Za-z])(?=[_:.-]\w)|(?<=[a-z])(?=[A-Z])")
 """Borders inside the name of a class or a function."""
 
@@ -158,9 +160,32 @@ class Overviews:
         likely = [part for part, times in counts.items() if times >= max(_BEGIN * len(mine), 3) and len(part) > 1]
         return max(likely, key=len, default="")
 
+    def module(self, node: int) -> str:
+        """Return the module in which most of a topic's titles are, but few others; '' if there is none.
+
+        Titles are then names in code, with points or double colons between their parts: `mail.smtp` is in `mail`.
+        """
+        counts = Counter(module for title in self._some_titles(self._tree.pages_of(node)) for module in _modules(title))
+        least = max(_BEGIN * counts[""], 3)
+        likely = [module for module, times in counts.items() if module and times >= least]
+        if counts[""] < 3 or not likely:
+            return ""
+        best = max(likely, key=lambda module: (len(module), module))
+        others = np.setdiff1d(self._tree.pages_of(0), self._tree.pages_of(node), assume_unique=True)
+        elsewhere = self._some_titles(others)
+        return "" if sum(best in _modules(title) for title in elsewhere) > _ELSEWHERE * len(elsewhere) else best
+
     def _some_titles(self, pages: np.ndarray) -> list[str]:
         some = pages[:: max(len(pages) // _TITLES, 1)].tolist()
         return [_NUMBERED.sub("", self._titles.text(page)) for page in some if not self._shown.unfit[page]]
+
+
+def _modules(title: str) -> list[str]:
+    """Return '' for any title, and if it is a name in code, the modules that it is in, and itself."""
+    parts = _PATH.split(title)
+    if len(parts) < 3 or not all(part.isidentifier() for part in parts[::2]):
+        return [""]
+    return ["", *("".join(parts[:end]) for end in range(1, len(parts) + 1, 2))]
 
 
 def _beginnings(title: str) -> list[tuple[str, ...]]:
