@@ -87,3 +87,20 @@ def test_stubs_that_lead_to_one_page_are_called_what_it_is_called() -> None:
     )
     birds = topic("b.example", BIRDS, "Song birds", "has wings and a nest and lays eggs", "Grey Notebook")
     assert "Properties of axes" in names_below(named(read_web(pages | birds), [0] * 25 + [1] * 6))
+
+
+def test_names_in_code_in_one_module_name_the_topic_by_it() -> None:
+    def web_of(modules: dict[str, list[str]]) -> dict[str, str]:
+        return {
+            f"http://a.example/{module}.{kind}": f"<title>{module}.{kind}</title>"
+            + " ".join(f"{kind}{letter} {module.replace('.', '')}{letter}" for letter in "abcdefgh")
+            for module, kinds in modules.items()
+            for kind in kinds
+        }
+
+    corpus = read_web(web_of({"quarry.hard.stones": STONES, "quarry.songs": BIRDS}))
+    tree = named(corpus, [0] * 6 + [1] * 6)
+    assert sorted(names_below(tree)) == ["quarry.hard.stones", "quarry.songs"]
+    # Where half of a topic's pages are of another module, or another topic has as many of this one, it says too little.
+    mixed = named(corpus, [0, 1] * 6)
+    assert not any("." in name for name in names_below(mixed))

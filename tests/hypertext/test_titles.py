@@ -22,6 +22,13 @@ from tests.bags.webs import read_web
         ([f"Part {n} — The Manual (2.2.x)" for n in range(9)], "", " — The Manual (2.2.x)"),
         ([f"Part {n} — Book {n} (2.2.x)" for n in range(9)], "", " (2.2.x)"),
         ([f"Class (part {n})" for n in range(9)], "", ""),
+        (
+            [*(f"part {n} — Thing 2.4 documentation" for n in range(20)), *(f"thing.{n}" for n in range(80))],
+            "",
+            " — Thing 2.4 documentation",
+        ),
+        ([*(f"part {n} — an aside" for n in range(20)), *(f"thing.{n}" for n in range(80))], "", ""),
+        ([*(f"part {n} — Thing documentation" for n in range(20)), *(f"thing.{n}" for n in range(800))], "", ""),
         ([], "", ""),
         ([""] * 9, "", ""),
     ],

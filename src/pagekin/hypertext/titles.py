@@ -12,13 +12,19 @@ FEWEST = 5
 """Pages of a host that must say the same before it is taken for the host's, not the page's."""
 SHARE = 0.5
 _BORDER = re.compile(r"\s+[-–—|·»:]+\s+|\s*[|»]\s*|:\s+")
+_PART = 0.05
+"""The share of a host's pages that may be a manual within it, if their titles end with its name and version."""
+_MANUAL = re.compile(r"\b(?:documentation|manual|docs|wiki)\W*$|\d\.\d", re.IGNORECASE)
 _PARENTHESES = re.compile(r"\s+\([^()]{3,}\)$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")
 """The number of a chapter or section. Its last point tells it from the version in "3.11 release notes"."""
 
 
 def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
-    """Return (prefix, suffix), with separators, that at least half of a host's titles share; '' for none."""
+    """Return (prefix, suffix), with separators, that at least half of a host's titles share; '' for none.
+
+    A suffix that fewer share counts if it names a manual: " — Twisted 22.4.0 documentation" beside a reference without it.
+    """
     begin: Counter[str] = Counter()
     end: Counter[str] = Counter()
     count = 0
@@ -36,7 +42,10 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
         enough = [text for text, times in counts.items() if times >= max(FEWEST, SHARE * count)]
         return max(enough, key=lambda text: (len(text), text), default="")
 
-    return most(begin), most(end)
+    manuals = {
+        text: times for text, times in end.items() if times >= max(4 * FEWEST, _PART * count) and _MANUAL.search(text)
+    }
+    return most(begin), most(end) or max(manuals, key=lambda text: (manuals[text], text), default="")
 
 
 def drop_number(title: str) -> str:
