@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from litestar.testing import TestClient
+from msgspec.structs import replace
 
 from pagekin.collection import ReloadingCollection
 from pagekin.routers import Place
@@ -77,6 +78,9 @@ def test_words_that_most_of_a_list_share_are_left_out_unless_nothing_is_left() -
         ["blood", "fever"], ["virus"], ["icd"], ["blood", "a", "b"],
     ]  # fmt: skip
     assert [term.word for term in found[0].terms] == ["icd", "blood", "fever"], "the drawer keeps all"
+    titled = [replace(term, origins=["title"]) for term in alike("footnote", "end", "footnotes").terms]
+    every = choose_reasons([replace(alike(), reasons=titled), *[alike("footnote", "end", "footnotes")] * 3])
+    assert [term.word for term in every[0].reasons] == ["footnote", "end"], "in a title they are no template's"
     two = choose_reasons([alike("icd", "a"), alike("icd", "b")])
     assert [one.reasons[0].word for one in two] == ["icd", "icd"], "of two pages most is both"
 

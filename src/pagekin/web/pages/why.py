@@ -13,7 +13,7 @@ from pagekin.collection import Hit
 from pagekin.hypertext import common_spellings
 from pagekin.labels import plain_text
 from pagekin.similarity import Citation, cut_text, tidy_text
-from pagekin.text import running_text
+from pagekin.text import form_of, running_text
 from pagekin.web.collection_view import CollectionView, PageLink
 from pagekin.web.rendering import host
 
@@ -161,13 +161,23 @@ def _similar_page(hit: Hit, link_to: LinkTo, network: bool) -> Similar:
 
 
 def choose_reasons(similar: Sequence[Similar]) -> list[Similar]:
-    """Return similar pages with the most specific shared words: a word that most of them share says little."""
+    """Return similar pages with the most specific shared words, each in one form.
+
+    A word that most of them share says little, since a template may have it, unless it is in a title.
+    """
     counts = Counter(term.word for one in similar for term in one.reasons)
     common = {word for word, count in counts.items() if len(similar) >= _FEWEST and 2 * count > len(similar)}
-    return [
-        replace(one, reasons=([term for term in one.reasons if term.word not in common] or one.reasons)[:_REASONS])
-        for one in similar
-    ]
+
+    def says_much(term: SharedTerm) -> bool:
+        return term.word not in common or "title" in (*term.origins, *term.asked_origins)
+
+    def choose(terms: Sequence[SharedTerm]) -> list[SharedTerm]:
+        forms: dict[str, SharedTerm] = {}
+        for term in list(filter(says_much, terms)) or terms:
+            forms.setdefault(form_of(term.word), term)
+        return list(forms.values())[:_REASONS]
+
+    return [replace(one, reasons=choose(one.reasons)) for one in similar]
 
 
 def write_words(
