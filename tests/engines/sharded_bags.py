@@ -174,9 +174,7 @@ class ShardedJob:
                 batches = bags.emit_visits(corpus, self.strategy, words, kept[shard], citing, is_target)
                 reduced = bags.reduce_visits(batches, self.strategy)
                 if self.sums_up:
-                    if self.engine.rng.random() < 0.5:
-                        reduced = bags.presum_visits(reduced, self.strategy, self.cut_hosts)
-                    reduced = bags.presum_visits(reduced, self.strategy, lost=lost[shard])
+                    reduced = bags.presum_visits(reduced, self.strategy, lost[shard])
                 return bags.divide_visits(reduced, self.bounds, self.strategy)
 
             return visits

@@ -23,7 +23,6 @@ from pagekin.store import Array, RaggedBytes, batch_ranges, pack_strings, rising
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
 
-NO_HOSTS = np.zeros(0, np.uint64)
 BATCH_ANCHORS = 1 << 18
 """Anchors of pages whose visits are made at a time."""
 
@@ -314,11 +313,11 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     )  # fmt: skip
 
 
-def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array = NO_HOSTS, lost: Claims = NO_CLAIMS) -> Visits:
+def presum_visits(visits: Visits, strategy: Strategy, lost: Claims = NO_CLAIMS) -> Visits:
     """Return visits with the windows of links summed up to partial bags: one for each target, however many links it has.
 
-    Where links of one host with the same words count once, those of `cut_hosts` stay as they are, and the windows of `lost` links
-    are dropped. Where citing pages are terms, the first link of each page stays without its window.
+    Where links of one host with the same words count once, the windows of `lost` links, which another shard counts, are dropped.
+    Where citing pages are terms, the first link of each page stays without its window.
     """
     from pagekin.bags._kernels.keep import ELSEWHERE
 
@@ -326,7 +325,6 @@ def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array = NO_HOST
     may = (visits.key != 0) & bool(len(near))
     said = np.zeros(len(may), np.bool_)
     if strategy.anchors.repeat == "once":
-        may &= ~np.isin(visits.hosts, cut_hosts)[visits.source]
         said = _mark_again(visits.target, visits.key)
         targets = hash_names(RaggedBytes(visits.targets, visits.target_offsets))
         said |= lost.mark(targets[visits.target], visits.key)

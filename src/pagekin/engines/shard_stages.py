@@ -294,7 +294,7 @@ def judged_links(task: Task) -> bags.JudgedLinks:
 
 
 def keep(task: Task) -> dict[str, Any]:
-    """Keep the words and windows of a shard, also those of links to others; send what is decided over all shards."""
+    """Keep the words and windows of a shard; send what is decided over all shards."""
     strategy, shards, corpus = task.work.recipe.strategy, task.work.shards, task.corpus()
     judged = judged_links(task)
     words = bags.make_vocabulary(corpus, strategy)
@@ -304,18 +304,12 @@ def keep(task: Task) -> dict[str, Any]:
     task.kept = task.room / "kept.kin"
     with KinWriter(task.kept, "pagekin build", task.memory) as writer:
         writer.commit(keep_record(writer, "kept", kept) | _keep_vocabulary(writer, words))
-    own = task.own_addresses(corpus)
-    is_target = np.ones(len(corpus.urls), np.bool_)
-    is_target[own.start : own.stop] = False
     citing, cut_hosts = bags.citing_pages(corpus), find_cut_hosts(task)
-    batches = bags.emit_visits(corpus, strategy, words, kept, citing, is_target)
-    visits = bags.presum_visits(bags.reduce_visits(batches, strategy), strategy, cut_hosts)
-    task.send("visits", [visits])
     claims = bags.claim_links(corpus, strategy, words, kept, citing, cut_hosts)
     task.send("claims", bags.divide_claims(claims, shards))
     task.send("words", bags.divide_words(bags.count_words(corpus, words), shards))
     task.send("epoch", [bags.epoch_part(corpus, *judged[1:])])
-    return {"windows": windows.tolist(), "visits": len(visits.target), "claims": len(claims.keys)}
+    return {"windows": windows.tolist(), "claims": len(claims.keys)}
 
 
 def compare_links(task: Task) -> dict[str, Any]:
@@ -330,10 +324,17 @@ def _lost_claims(task: Task) -> bags.Claims:
 
 
 def sum_windows(task: Task) -> dict[str, Any]:
-    """Sum up the windows of links to other shards, as far as they count; send one partial bag for each target."""
-    strategy = task.work.recipe.strategy
-    visits = task.receive_from("keep", task.number, "visits", bags.Visits, to=0)
-    visits = bags.presum_visits(visits, strategy, lost=_lost_claims(task))
+    """Sum up the windows of links to other shards, as far as they count; send one partial bag for each target.
+
+    Windows never leave the shard of their page: by now it is known which of them count, so they are made here, and summed.
+    """
+    strategy, corpus = task.work.recipe.strategy, task.corpus()
+    own = task.own_addresses(corpus)
+    is_target = np.ones(len(corpus.urls), np.bool_)
+    is_target[own.start : own.stop] = False
+    words, kept, citing = vocabulary(task, "keep"), kept_words(task), bags.citing_pages(corpus)
+    batches = bags.emit_visits(corpus, strategy, words, kept, citing, is_target)
+    visits = bags.presum_visits(bags.reduce_visits(batches, strategy), strategy, _lost_claims(task))
     task.send("visits", bags.divide_visits(visits, task.bounds, strategy))
     return {"visits": len(visits.target), "sums": len(visits.sums)}
 
