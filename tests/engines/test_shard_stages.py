@@ -252,6 +252,21 @@ def test_words_of_one_stem_in_several_shards_are_one_form(tmp_path: Path) -> Non
     assert any("form.same" in open_kin(folder) for folder in shard_folders(open_kin(tmp_path / "there.kin")))
 
 
+@pytest.mark.parametrize(("name", "stage"), [("judge.0/1", "tally.0"), ("same/0", "call")])
+def test_a_record_that_a_machine_does_not_see_fails_the_task_that_needs_it(
+    name: str, stage: str, tmp_path: Path
+) -> None:
+    """On some shared disks a machine takes a while to see what another wrote."""
+    there, recipe = tmp_path / "there.kin", BuildRecipe(Strategy(), None, text=True)
+    web = [*index_web(2), record("http://a.example/wald", "<html lang=de>Wälder Wald")]
+    with pytest.raises(TaskDiedError):
+        build_by_shards(archive_of(web, tmp_path), there, 2, recipe, last=stage)
+    folder = there / ".resume" / "stages"
+    (folder / f"{name}.json").unlink()
+    with pytest.raises(LookupError, match="all machines must see"):
+        run_task(ShardWork(recipe, 2, str(there), str(folder)), stage, 0)
+
+
 def test_a_job_that_was_stopped_goes_on_from_the_stages_that_are_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

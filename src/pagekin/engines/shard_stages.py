@@ -267,11 +267,7 @@ def judge(task: Task) -> dict[str, Any]:
 def tally(task: Task) -> dict[str, Any]:
     """Add up the shards' counts of a round, for a range of keys; send each shard the sums that it needs."""
     stage = f"judge.{task.round}"
-    parts: dict[int, bags.Tally] = {}
-    for number in range(task.work.shards):
-        record = task.job.find(stage, number)
-        if record and not record.result["judged"]:
-            parts[number] = task.receive_from(stage, number, "tally", bags.Tally)
+    parts = {number: task.receive_from(stage, number, "tally", bags.Tally) for number in _unjudged(task, task.round)}
     total = bags.sum_tallies(parts.values())
     nothing = total.take(slice(0))
     task.send(
@@ -282,6 +278,14 @@ def tally(task: Task) -> dict[str, Any]:
         ],
     )
     return {}
+
+
+def _unjudged(task: Task, last: int) -> list[int]:
+    """Return the shards that were not judged in a round; every record is asked for, since a missing one would go unnoticed."""
+    waiting = list(range(task.work.shards))
+    for number in range(last + 1):
+        waiting = [shard for shard in waiting if not task.result(f"judge.{number}", shard)["judged"]]
+    return waiting
 
 
 def judged_links(task: Task) -> bags.JudgedLinks:
