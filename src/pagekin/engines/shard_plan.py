@@ -118,7 +118,8 @@ def run_task(
         stages = [stage, _JUDGED] if result.get("judged") else [stage]
         sent = sum(piece_bytes(piece) for pieces in task.sent.values() for piece in pieces)
         seconds = time.process_time() - began
-        costs = {"seconds": seconds, "received": task.received, "sent": sent, "rows": task.rows}
+        kept = sum(file.stat().st_size for file in task.kept.iterdir()) if task.kept else 0
+        costs = {"seconds": seconds, "received": task.received, "sent": sent, "kept": kept, "rows": task.rows}
         job.write(stages, number, result, task.sent, task.kept, costs, task.room)
     return job.record(stage, number)
 
