@@ -78,14 +78,45 @@ class WrongVersionError(Exception):
     """Workers with another version of Pagekin than the driver."""
 
 
-def _rows(version: str, batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of batches, after checking that the worker has the driver's version."""
+class HiddenFolderError(Exception):
+    """Workers that do not see the folder of the job as the driver does."""
+
+
+@contextlib.contextmanager
+def announced(job: Job) -> Iterator[None]:
+    """Leave a mark in the job's folder while tasks run, by which they know that they see the same folder."""
+    store = Storage(job.folder)
+    store.write(_mark(job), b"")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(StorageError):  # why the job fails is what counts
+            store.remove(_mark(job))
+
+
+def _mark(job: Job) -> str:
+    return f"started-{job.number}"
+
+
+def _job_rows(job: Job, batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of batches, after checking that the worker has the driver's version and sees its folder."""
+    _require_version(job.version)
+    try:
+        Storage(job.folder).read(_mark(job))
+    except MissingFileError:
+        raise HiddenFolderError(
+            f"a worker does not see what the driver wrote to {job.folder}; "
+            "the collection must be in a folder that all machines see under the same path, or in an object store"
+        ) from None
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _require_version(version: str) -> None:
     if version != __version__:
         raise WrongVersionError(
             f"workers have Pagekin {__version__}, but the driver has {version}; install the same version"
         )
-    for batch in batches:
-        yield from batch.to_pylist()
 
 
 def _batch(schema: str, **values: Any) -> Any:
@@ -125,7 +156,7 @@ def _reason(error: Exception, job: Job) -> str:
 
 def plan_files(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
     """Split files into units, and group neighbouring units into groups of about equal bytes."""
-    for row in _rows(job.version, batches):
+    for row in _job_rows(job, batches):
         place, source = int(row["place"]), str(row["source"])
         first = place * MOST_GROUPS
         try:
@@ -152,7 +183,7 @@ def _group(units: Sequence[Unit], size: int) -> Iterator[list[Unit]]:
 def read_groups(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
     """Read groups of units into parts in the job folder, unless an earlier attempt did so."""
     store = Storage(job.folder)
-    for row in _rows(job.version, batches):
+    for row in _job_rows(job, batches):
         record, error = "", str(row["error"])
         if not error:
             try:
@@ -204,7 +235,7 @@ def build_from_parts(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
     In one piece it goes to its place, but for the manifest. When Spark asks again, because the worker died on which it was
     made, what was made is named again.
     """
-    rows = sorted(_rows(job.version, batches), key=lambda row: int(row["id"]))
+    rows = sorted(_job_rows(job, batches), key=lambda row: int(row["id"]))
     store, name = Storage(job.folder), f"built/{job.number}.json"
     try:
         result = json.loads(store.read(name))
@@ -306,7 +337,8 @@ def run_stage(
     work: ShardWork, version: str, stage: str, numbers: Sequence[int], batches: Iterator[Any]
 ) -> Iterator[Any]:
     """Run tasks of a stage, given their places among the numbers; yield their small results."""
-    for row in _rows(version, batches):
+    _require_version(version)
+    for row in chain.from_iterable(batch.to_pylist() for batch in batches):
         number = numbers[int(row["id"])]
         try:
             left = run_task(work, stage, number, _processors())
