@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.claims import NO_CLAIMS, Claims
+from pagekin.bags.claims import NO_CLAIMS, Claims, join_claims
 from pagekin.bags.furniture import hash_names, host_hashes
 from pagekin.bags.links import anchor_pages
 from pagekin.bags.strategy import Strategy
@@ -313,10 +313,28 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     )  # fmt: skip
 
 
-def presum_visits(visits: Visits, strategy: Strategy, lost: Claims = NO_CLAIMS) -> Visits:
+def sum_visits(batches: Iterable[Visits], strategy: Strategy, lost: Claims = NO_CLAIMS) -> Visits:
     """Return visits with the windows of links summed up to partial bags: one for each target, however many links it has.
 
-    Where links of one host with the same words count once, the windows of `lost` links, which another shard counts, are dropped.
+    They come in batches of pages, in the order of these; the windows of one batch are in memory at a time. Where links of one
+    host with the same words count once, the first counts, and none of the `lost` ones, which another shard counts.
+    """
+    summed, seen = [], lost
+    for visits in batches:
+        summed.append(_sum_batch(visits, strategy, seen))
+        if strategy.anchors.repeat == "once":
+            seen = join_claims([seen, Claims(_hash_targets(visits), visits.key)])
+    return reduce_visits(summed, strategy)
+
+
+def _hash_targets(visits: Visits) -> npt.NDArray[np.uint64]:
+    """Return the hash of the address that each link leads to."""
+    return hash_names(RaggedBytes(visits.targets, visits.target_offsets))[visits.target]
+
+
+def _sum_batch(visits: Visits, strategy: Strategy, seen: Claims) -> Visits:
+    """Return visits with windows summed up, but for those of links that were seen before, if equal links count once.
+
     Where citing pages are terms, the first link of each page stays without its window.
     """
     from pagekin.bags._kernels.keep import ELSEWHERE
@@ -325,9 +343,7 @@ def presum_visits(visits: Visits, strategy: Strategy, lost: Claims = NO_CLAIMS) 
     may = (visits.key != 0) & bool(len(near))
     said = np.zeros(len(may), np.bool_)
     if strategy.anchors.repeat == "once":
-        said = _mark_again(visits.target, visits.key)
-        targets = hash_names(RaggedBytes(visits.targets, visits.target_offsets))
-        said |= lost.mark(targets[visits.target], visits.key)
+        said = _mark_again(visits.target, visits.key) | seen.mark(_hash_targets(visits), visits.key)
     links, sizes = np.flatnonzero(may & ~said), np.diff(visits.word_offsets)
     entries = row_entries(visits.word_offsets, links)
     link = np.repeat(links, sizes[links])

@@ -338,7 +338,7 @@ def sum_windows(task: Task) -> dict[str, Any]:
     is_target[own.start : own.stop] = False
     words, kept, citing = vocabulary(task, "keep"), kept_words(task), bags.citing_pages(corpus)
     batches = bags.emit_visits(corpus, strategy, words, kept, citing, is_target)
-    visits = bags.presum_visits(bags.reduce_visits(batches, strategy), strategy, _lost_claims(task))
+    visits = bags.sum_visits(batches, strategy, _lost_claims(task))
     task.send("visits", bags.divide_visits(visits, task.bounds, strategy))
     return {"visits": len(visits.target), "sums": len(visits.sums)}
 
