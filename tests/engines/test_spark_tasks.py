@@ -135,7 +135,8 @@ def test_the_benchmark_finds_the_parts_of_the_local_engine(tmp_path: Path) -> No
 
 
 def test_the_benchmark_says_what_stages_take_for_a_page_and_for_a_billion(capsys: pytest.CaptureFixture[str]) -> None:
-    here, there = {"reading": 1.0, "keep": 2.0}, {"reading": 1.5, "compare": 0.5, "keep": 4.0}
+    here = {"reading": 1.0, "keep": 2.0, "clusters": 10.0}
+    there = {"reading": 1.5, "compare": 0.5, "keep": 4.0, "clusters": 10.0}
     print_stages(here, there, {"reading": 8_000, "keep": 1_000}, {"keep": 5_000}, 1_000)
     rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in capsys.readouterr().out.splitlines()]
     assert {len(row) for row in rows} == {9}
@@ -143,7 +144,9 @@ def test_the_benchmark_says_what_stages_take_for_a_page_and_for_a_billion(capsys
         "reading": ["1.00", "1.50", "1,000", "667", "8", "0", "278", "417"],
         "compare": ["0.00", "0.50", "", "2,000", "0", "0", "0", "139"],
         "keep": ["2.00", "4.00", "500", "250", "1", "5", "556", "1,111"],
-        "all": ["3.00", "6.00", "333", "167", "9", "5", "833", "1,667"],
+        "clusters": ["10.00", "10.00", "100", "100", "0", "0", "2,778", "2,778"],
+        "all": ["13.00", "16.00", "77", "62", "9", "5", "3,611", "4,444"],
+        "all but those of the sample": ["3.00", "6.00", "333", "167", "9", "5", "833", "1,667"],
     }
 
 

@@ -302,14 +302,15 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     words = numbers.of_words[row_entries(word_offsets, order)]
     spans = _concatenate([part.spans for part in every]).astype(np.int32).reshape(-1, 4)
     cited, in_use = np.unique(source[order], return_inverse=True)
-    said, used = np.unique(np.append(words, sum_word), return_inverse=True)
-    around, in_sums = np.split(used.astype(np.uint32), [len(words)])
+    is_said = np.zeros(len(hashes), np.bool_)
+    is_said[words] = is_said[sum_word] = True
+    said, number = np.flatnonzero(is_said), (np.cumsum(is_said) - 1).astype(np.uint32)
     return Visits(
         targets.data, targets.offsets, citations,
         *_strings(sources, cited), hosts[cited],
         hashes[said], *pack_strings([strings[number] for number in said.tolist()]),
         target[order].astype(np.uint32), in_use.astype(np.uint32), place[order].astype(np.uint32), key[order],
-        spans[order].reshape(-1), around, np.cumsum(np.append(0, sizes)), sum_target, in_sums, sums,
+        spans[order].reshape(-1), number[words], np.cumsum(np.append(0, sizes)), sum_target, number[sum_word], sums,
     )  # fmt: skip
 
 
@@ -376,10 +377,12 @@ def _sum_batch(visits: Visits, strategy: Strategy, seen: Claims) -> Visits:
 
 def _add_up(target: Array, word: Array, sums: Array, words: int) -> tuple[Array, Array, Array]:
     """Return (targets, words, sums) of all pairs of a target and a word, each pair once, in order."""
-    pairs, place = np.unique(target.astype(np.int64) * max(words, 1) + word, return_inverse=True)
-    totals = np.zeros(len(pairs), np.int64)
-    np.add.at(totals, place, sums)
-    targets, among = np.divmod(pairs, max(words, 1))
+    pairs = target.astype(np.int64) * max(words, 1) + word
+    order = np.argsort(pairs)
+    pairs = pairs[order]
+    first = np.flatnonzero(np.append(pairs[:1] >= 0, np.diff(pairs) != 0))
+    totals = np.add.reduceat(sums[order], first) if len(first) else sums.astype(np.int64)
+    targets, among = np.divmod(pairs[first], max(words, 1))
     return targets.astype(np.uint32), among.astype(np.uint32), totals
 
 
