@@ -6,12 +6,14 @@
 The web has one address with about so many `--inlinks`, each with words of its own, on all of its pages, and one host with half of
 all pages; with `--even`, neither. Pages have some `--words` besides those of links: few make many inlinks cheap. Clusters
 are made of a `--sample` of the pages; with 0, there are none. Tasks run in this process, one after another, by the functions that
-Spark runs. Seconds are the processor's; bytes and rows are those that a task takes from others and from storage, and sends. Rows
-of a record are those of its longest column, bytes of strings aside.
+Spark runs. What one task of a stage would pay for all is done before: a small build loads what a process loads once, and garbage
+of earlier tasks is collected. Seconds are the processor's; bytes and rows are those that a task takes from others and from
+storage, and sends. Rows of a record are those of its longest column, bytes of strings aside.
 """
 
 import argparse
 import contextlib
+import gc
 import json
 import math
 import statistics
@@ -34,6 +36,8 @@ from pagekin.hypertext import Corpus, ReadPlan, read_units
 from pagekin.sources import plan_units
 from web_generator import MadeWeb, WebFigures
 
+WARM_PAGES = 400
+
 
 class MeteredRunner:
     """Runs tasks one after another, and notes what each takes."""
@@ -47,6 +51,7 @@ class MeteredRunner:
         results = {}
         noted = self.costs.setdefault(stage.partition(".")[0], {})
         for number in numbers:
+            gc.collect()  # else some task pays for the garbage of those before
             left = run_task(self.work, stage, number)
             mine = noted.setdefault(number, dict.fromkeys(left.costs, 0.0))
             for name, cost in left.costs.items():
@@ -97,6 +102,26 @@ def show(name: str, tasks: Sequence[Mapping[str, float]]) -> str:
     return f"| {name.replace('_', ' ')} | {' | '.join(cells)} |"
 
 
+def build(
+    folder: Path, pages: int, figures: WebFigures, shards: int, sample: int
+) -> tuple[MeteredRunner, dict[str, Any]]:
+    """Make a web in a folder, and build it by shards; return what ran the tasks, and the facts about the collection."""
+    folder.mkdir(parents=True, exist_ok=True)
+    out, archives = folder / "made.kin", [folder / f"web-{number}.warc" for number in range(2 * shards)]
+    with contextlib.ExitStack() as files:
+        writers = cycle([files.enter_context(archive.open("wb")) for archive in archives])
+        for writer, record in zip(writers, MadeWeb(3 * pages, figures).records(), strict=False):
+            writer.write(record)
+    recipe = BuildRecipe(Strategy(), ClusterSettings(sample=sample) if sample else None, text=True)
+    work = ShardWork(recipe, shards, str(out), str(folder / "stages"))
+    # A large archive gives a part for each unit; these are too small for that, and are read one by one.
+    plan = ReadPlan([], out)
+    parts = [read_one(plan, archive, folder) for archive in archives]
+    note_parts(work, plan, list(map(str, archives)), list(map(str, chain.from_iterable(parts))), len(archives))
+    runner = MeteredRunner(work)
+    return runner, json.loads(run_stages(work, runner))["facts"]
+
+
 def main() -> None:
     """Make a web, build it by shards, and print the largest and the median task of each stage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -108,28 +133,12 @@ def main() -> None:
     parser.add_argument("--even", action="store_true")
     parser.add_argument("--folder", type=Path, required=True)
     chosen = parser.parse_args()
-    chosen.folder.mkdir(parents=True, exist_ok=True)
-    out, archives = (
-        chosen.folder / "made.kin",
-        [chosen.folder / f"web-{number}.warc" for number in range(2 * chosen.shards)],
-    )
     figures = WebFigures() if chosen.even else skewed_figures(chosen.pages, chosen.inlinks)
     figures = replace(figures, words=chosen.words)
-    with contextlib.ExitStack() as files:
-        writers = cycle([files.enter_context(archive.open("wb")) for archive in archives])
-        for writer, record in zip(writers, MadeWeb(3 * chosen.pages, figures).records(), strict=False):
-            writer.write(record)
-    clusters = ClusterSettings(sample=chosen.sample) if chosen.sample else None
-    recipe = BuildRecipe(Strategy(), clusters, text=True)
-    work = ShardWork(recipe, chosen.shards, str(out), str(chosen.folder / "stages"))
-    # A large archive gives a part for each unit; these are too small for that, and are read one by one.
-    plan = ReadPlan([], out)
-    parts = [read_one(plan, archive, chosen.folder) for archive in archives]
-    note_parts(work, plan, list(map(str, archives)), list(map(str, chain.from_iterable(parts))), len(archives))
-    runner = MeteredRunner(work)
-    facts = json.loads(run_stages(work, runner))["facts"]
+    build(chosen.folder / "small", WARM_PAGES, WebFigures(), chosen.shards, WARM_PAGES // 2 if chosen.sample else 0)
+    runner, facts = build(chosen.folder, chosen.pages, figures, chosen.shards, chosen.sample)
     print(f"{facts['pages']:,} pages, {facts['anchors']:,} links, {chosen.shards} shards")
-    print(f"most links to an address: {most_inlinks(out, facts):,}")
+    print(f"most links to an address: {most_inlinks(Path(runner.work.out), facts):,}")
     print(
         "| stage | largest, processor s | median | ratio | largest, MB | median | ratio | largest, 1,000 rows | median | ratio |"
     )

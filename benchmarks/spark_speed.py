@@ -5,7 +5,8 @@
 The cluster has two workers of one core each. The local engine has two processes. Each build has a driver of its own, whose
 memory is measured: that of Python, and that of Java. Stages are compared by the processor's time of their tasks, reading by
 that of the processes that read, with their start. Shuffled bytes are those that tasks of a stage send to others; those of
-reading are the parts. What a billion pages take is carried on from these in proportion.
+reading are the parts. Kept bytes are the arrays that tasks leave for later tasks of the same shard. What a billion pages take
+is carried on from these in proportion, which is too much for the stages of the sample of which clusters are made.
 """
 
 import argparse
@@ -35,6 +36,9 @@ from web_generator import MadeWeb, WebFigures
 
 READING = ("starting", "planning", "reading", "building")
 """Stages that end with all parts in their place: on a cluster, a task called building lists them."""
+
+OF_SAMPLE = ("whole", "clusters")
+"""Stages whose time does not grow with the pages, once these are more than the sample."""
 
 
 def folder_bytes(folder: Path) -> int:
@@ -73,16 +77,15 @@ def join_corpus_stages(costs: dict[str, float]) -> dict[str, float]:
     return {**joined, **{stage: cost for stage, cost in costs.items() if stage not in CORPUS_STAGES}}
 
 
-def sent_bytes(folder: Path) -> dict[str, float]:
-    """Return the bytes that the tasks of each stage sent to others, by the records that they left below a folder."""
-    sent: dict[str, float] = {}
+def handed_bytes(folder: Path, cost: str) -> dict[str, float]:
+    """Return the bytes that the tasks of each stage handed on, `sent` or `kept`, by the records that they left below a folder."""
+    handed: dict[str, float] = {}
     for file in folder.rglob("*.json"):
         stage, record = file.parent.name.partition(".")[0].replace("_", " "), json.loads(file.read_bytes())
-        if (
-            file.stem.isdigit() and stage != "judged" and "costs" in record
-        ):  # a record of `judged` is one of `judge`, too
-            sent[stage] = sent.get(stage, 0.0) + record["costs"].get("sent", 0.0)
-    return sent
+        # A record of `judged` is one of `judge`, too.
+        if file.stem.isdigit() and stage != "judged" and "costs" in record:
+            handed[stage] = handed.get(stage, 0.0) + record["costs"].get(cost, 0.0)
+    return handed
 
 
 def seconds_of_tasks(workers: Iterable[int]) -> float:
@@ -118,14 +121,15 @@ class ReadingMeter:
 def build(archive: Path, out: Path, shards: int, master: str, workers: Sequence[int]) -> dict[str, Any]:
     """Build here, or on a cluster with the processes of some workers; what that took."""
     started = time.perf_counter()
-    sent: dict[str, float] = {}
+    handed: dict[str, dict[str, float]] = {"sent": {}, "kept": {}}
     plan = ReadPlan([str(archive)], out, workers=2, replace=True)
     meter = ReadingMeter(out, workers)
 
     def look(stage: str, _share: float) -> None:
         meter.look(stage)
         if stage == "manifest":  # the last stage
-            sent.update(sent_bytes(out / RESUME))
+            for cost, of_stages in handed.items():
+                of_stages.update(join_corpus_stages(handed_bytes(out / RESUME, cost)))
 
     report: BuildReport
     local_seconds = meter_local_stages()
@@ -148,25 +152,33 @@ def build(archive: Path, out: Path, shards: int, master: str, workers: Sequence[
     stages = join_corpus_stages(report.seconds) if master else local_seconds
     return {
         "pages": report.facts["pages"], "seconds": time.perf_counter() - started, "reading": report.read.reading,
-        "stages": {"reading": meter.seconds, **stages}, "sent": {"reading": meter.parts, **join_corpus_stages(sent)},
-        "parts": meter.parts, "python_mb": most_memory(os.getpid()), "java_mb": heap,
+        "stages": {"reading": meter.seconds, **stages}, "sent": {"reading": meter.parts, **handed["sent"]},
+        "kept": handed["kept"], "parts": meter.parts, "python_mb": most_memory(os.getpid()), "java_mb": heap,
     }  # fmt: skip
 
 
-def print_stages(here: dict[str, float], there: dict[str, float], sent: dict[str, float], pages: int) -> None:
+def print_stages(
+    here: dict[str, float], there: dict[str, float], sent: dict[str, float], kept: dict[str, float], pages: int
+) -> None:
     """Print a table of the stages: processor seconds here and on Spark, and what follows from them for each page."""
     print(
-        "| stage | processor s: local | Spark | pages/s of a core: local | Spark | shuffled bytes/page "
+        "| stage | processor s: local | Spark | pages/s of a core: local | Spark | shuffled bytes/page | kept bytes/page "
         "| processor hours for 10^9 pages: local | Spark |"
     )
-    print(f"|---{'|---:' * 7}|")
-    for stage in [*dict.fromkeys([*there, *here]), "all"]:
-        times = [sum(some.values()) if stage == "all" else some.get(stage, 0.0) for some in (here, there)]
+    print(f"|---{'|---:' * 8}|")
+    stages = list(dict.fromkeys([*there, *here]))
+    rows = {**{stage: [stage] for stage in stages}, "all": stages}
+    rows["all but those of the sample"] = [stage for stage in stages if stage not in OF_SAMPLE]
+    for name, some in rows.items():
+
+        def of_stages(costs: dict[str, float], some: Sequence[str] = some) -> float:
+            return sum(costs.get(stage, 0.0) for stage in some)
+
+        times = [of_stages(here), of_stages(there)]
         rates = [f"{pages / one:,.0f}" if one else "" for one in times]
         hours = [f"{one / pages * 1e9 / 3600:,.0f}" for one in times]
-        moved = sum(sent.values()) if stage == "all" else sent.get(stage, 0.0)
-        cells = [*(f"{one:.2f}" for one in times), *rates, f"{moved / pages:,.0f}", *hours]
-        print(f"| {stage} | {' | '.join(cells)} |", flush=True)
+        moved = [f"{of_stages(costs) / pages:,.0f}" for costs in (sent, kept)]
+        print(f"| {' | '.join([name, *(f'{one:.2f}' for one in times), *rates, *moved, *hours])} |", flush=True)
 
 
 def main() -> None:
@@ -207,7 +219,7 @@ def main() -> None:
                 )
             made = [files_of(chosen.folder / f"{engine}-{pages}.kin") for engine in ("local", "spark")]
             print("the same bytes" if made[0] == made[1] else "OTHER BYTES")
-            print_stages(stages[0], stages[1], took["sent"], took["pages"])
+            print_stages(stages[0], stages[1], took["sent"], took["kept"], took["pages"])
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from pagekin.bags import (
+    Claims,
     Frequencies,
     Visits,
     choose_strategy,
@@ -15,11 +16,13 @@ from pagekin.bags import (
     judge_links,
     keep,
     make_vocabulary,
-    presum_visits,
     reduce_visits,
     sum_frequencies,
+    sum_visits,
     visits,
 )
+from pagekin.bags.claims import NO_CLAIMS
+from pagekin.bags.furniture import hash_names
 from pagekin.hypertext import Corpus
 from pagekin.store import RaggedBytes, no_progress
 
@@ -70,14 +73,15 @@ def test_the_links_to_a_popular_page_travel_as_one_partial_bag(
 ) -> None:
     strategy = choose_strategy(settings=["content.furniture=1", *settings.split()])
     found = reduce_visits(visits_of(popular, HOME.encode(), tmp_path, f"content.furniture=1 {settings}"), strategy)
-    summed = presum_visits(found, strategy, np.zeros(0, np.uint64))
+    summed = sum_visits([found], strategy)
     assert (len(summed.target), len(summed.words)) == (links, 0)
     assert summed.citations.tolist() == [1_000]
     assert len(summed.sums) == len(summed.hashes) == (9 if strategy.anchors.repeat == "once" else 1_003)
-    # The links of a host that has pages in other shards, too, may say what is said there.
-    cut = presum_visits(found, strategy, found.hosts[:1])
-    is_cut = (found.hosts[found.source] == found.hosts[0]) & (strategy.anchors.repeat == "once")
-    assert len(cut.words) == np.diff(found.word_offsets)[is_cut].sum()
+    # What another shard counts is not in the sums, but its page still cites.
+    lost = Claims(hash_names(RaggedBytes(found.targets, found.target_offsets)).repeat(len(found.key)), found.key)
+    without = sum_visits([found], strategy, lost)
+    assert bool(len(without.sums)) == (strategy.anchors.repeat == "every")
+    assert (len(without.target), without.citations.tolist()) == (links, [1_000])
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -98,6 +102,24 @@ def test_parts_are_reduced_in_any_order_and_batches(
         parts.append(reduce_visits([parts.pop() for _ in range(min(rng.randint(1, 3), len(parts)))], strategy))
     for mine, theirs, name in zip(reduce_visits(parts, strategy), expected, Visits._fields, strict=True):
         assert (mine.dtype, mine.tolist()) == (theirs.dtype, theirs.tolist()), name
+
+
+@pytest.mark.parametrize("settings", ["", "links.scale=1", "anchors.repeat=every"])
+def test_windows_are_summed_up_a_batch_of_pages_at_a_time(
+    popular: Corpus, settings: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same three texts are in all batches of both hosts."""
+    settings = f"content.furniture=1 {settings}"
+    strategy = choose_strategy(settings=settings.split())
+    (found,) = visits_of(popular, HOME.encode(), tmp_path, settings)
+    monkeypatch.setattr(visits, "BATCH_ANCHORS", 300)
+    parts = visits_of(popular, HOME.encode(), tmp_path, settings)
+    assert len(parts) > 5
+    lost = Claims(hash_names(RaggedBytes(found.targets, found.target_offsets)), found.key[found.key != 0][:1])
+    for known in (NO_CLAIMS, lost):
+        summed, expected = sum_visits(iter(parts), strategy, known), sum_visits([found], strategy, known)
+        for mine, theirs, name in zip(summed, expected, Visits._fields, strict=True):
+            assert (mine.dtype, mine.tolist()) == (theirs.dtype, theirs.tolist()), name
 
 
 def frequencies(rng: np.random.Generator) -> Frequencies:

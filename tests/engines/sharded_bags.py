@@ -165,21 +165,20 @@ class ShardedJob:
 
     def _send_visits(self, kept: dict[int, KeptWords], lost: dict[int, bags.Claims]) -> dict[int, bags.Visits]:
         def emit(shard: int) -> Any:
-            def visits(_attempt: Attempt) -> list[bags.Visits]:
+            def visit(_attempt: Attempt) -> list[bags.Visits]:
                 corpus = self._corpus(shard)
                 is_target = np.ones(len(corpus.urls), np.bool_)
                 own = self._own(corpus, shard)
                 is_target[own.start : own.stop] = False
                 words, citing = bags.make_vocabulary(corpus, self.strategy), bags.citing_pages(corpus)
                 batches = bags.emit_visits(corpus, self.strategy, words, kept[shard], citing, is_target)
-                reduced = bags.reduce_visits(batches, self.strategy)
                 if self.sums_up:
-                    if self.engine.rng.random() < 0.5:
-                        reduced = bags.presum_visits(reduced, self.strategy, self.cut_hosts)
-                    reduced = bags.presum_visits(reduced, self.strategy, lost=lost[shard])
-                return bags.divide_visits(reduced, self.bounds, self.strategy)
+                    visits = bags.sum_visits(batches, self.strategy, lost[shard])
+                else:
+                    visits = bags.reduce_visits(batches, self.strategy)
+                return bags.divide_visits(visits, self.bounds, self.strategy)
 
-            return visits
+            return visit
 
         sent = self.engine.run({shard: emit(shard) for shard in self.numbers})
         return {

@@ -15,7 +15,8 @@ from pagekin.engines.job_folder import JobFolder
 from pagekin.engines.shard_plan import note_parts, run_stages, run_task
 from pagekin.engines.shard_stages import ShardWork
 from pagekin.engines.shards import WHOLE as WHOLE_NAME
-from pagekin.hypertext import Corpus, ReadPlan, ReadReport, gather_parts, shard_folders
+from pagekin.hypertext import Corpus, ReadPlan, ReadReport, gather_parts, read_units, shard_folders
+from pagekin.sources import plan_units
 from pagekin.store import KinError, KinWriter, Storage, open_kin
 from tests.bags.test_order import all_records, make_web
 from tests.bags.webs import record
@@ -194,6 +195,48 @@ def test_equal_links_of_a_host_that_is_cut_count_once_and_no_window_travels_alon
     assert bool(sum(one["lost"] for one in compared)) == (strategy.anchors.repeat == "once")
 
 
+def test_windows_do_not_meet_in_the_shards_of_a_large_host(tmp_path: Path) -> None:
+    """Every page links to one address by many texts; half of the pages are of one host, which lies in several shards."""
+    urls = [f"http://large.example/{page}" for page in range(120)] + [f"http://b{page}.example/" for page in range(120)]
+    links = [f"stone{link} <a href=http://z.example/>quartz{link}</a> slate{link % 7} " for link in range(720)]
+    pages = [record(url, "".join(links[(place + step) % 720] for step in range(24))) for place, url in enumerate(urls)]
+    there, recipe = tmp_path / "there.kin", BuildRecipe(choose_strategy(settings=["content.furniture=1"]), None)
+    with pytest.raises(TaskDiedError):
+        build_by_shards(archive_of(pages, tmp_path), there, 6, recipe, last="bags")
+    job = JobFolder(str(there / ".resume" / "stages"))
+    assert sum(job.record("keep", number).result["claims"] > 0 for number in range(6)) >= 3
+    for stage in ("keep", "windows"):
+        rows = sorted(job.record(stage, number).costs["rows"] for number in range(6))
+        assert rows[-1] <= 1.5 * rows[3], stage
+
+
+def test_a_host_keeps_its_limit_over_the_parts_of_all_groups(tmp_path: Path) -> None:
+    """Three archives, each a part and a group of its own, hold pages of a large host, of one at its limit and of small ones."""
+    pages = [f"http://large.example/{page:02}" for page in range(40)]
+    pages += [f"http://full.example/{page}" for page in range(7)]
+    pages += [f"http://small{page}.example/" for page in range(9)]
+    archives = []
+    for number in range(3):
+        archives.append(tmp_path / f"{number}.warc")
+        links = [f"<a href={pages[(number * 5 + step * 11) % len(pages)]}>granite {step}</a>" for step in range(9)]
+        some = [url for place, url in enumerate(pages) if (place + number) % 3]  # all addresses lie in two archives
+        archives[-1].write_bytes(b"".join(record(url, f"{url[7:]} mica {links[len(url) % 9]}") for url in some))
+    recipe, here, there = BuildRecipe(Strategy(), None, text=True), tmp_path / "here.kin", tmp_path / "there.kin"
+    plan = ReadPlan(list(map(str, archives)), here, max_per_host=7)
+    build_here(plan, here, 3, recipe)
+    with KinWriter(there, "test") as writer:
+        folder = writer.resume_folder()
+        work = ShardWork(recipe, 3, str(there), str(folder / "stages"))
+        units = plan_units(plan.sources, {})
+        parts = [str(part) for unit in units for part, _items in read_units(plan, [unit], folder).parts]
+        note_parts(work, plan, [unit.where for unit in units], parts, len(units))
+        runner = ShufflingRunner(work, 4)
+        writer.commit_manifest(run_stages(work, runner).encode())
+    assert [runner.results["cap"][group]["rewritten"] for group in range(3)] == [1] * 3
+    assert open_kin(here).facts["pages"] == 7 + 7 + 9
+    assert_same_bytes(there, here)
+
+
 def test_words_of_one_stem_in_several_shards_are_one_form(tmp_path: Path) -> None:
     """What links say in German counts by the stems of all shards, and the page's own shard need not know the words."""
     words = ("Haus", "Häuser", "Straße", "Straßen", "Gärten", "Garten", "Wälder", "Wald")
@@ -207,6 +250,21 @@ def test_words_of_one_stem_in_several_shards_are_one_form(tmp_path: Path) -> Non
     ]
     check(archive_of(pages, tmp_path), 3, BuildRecipe(Strategy(), None, text=True), tmp_path, 3)
     assert any("form.same" in open_kin(folder) for folder in shard_folders(open_kin(tmp_path / "there.kin")))
+
+
+@pytest.mark.parametrize(("name", "stage"), [("judge.0/1", "tally.0"), ("same/0", "call")])
+def test_a_record_that_a_machine_does_not_see_fails_the_task_that_needs_it(
+    name: str, stage: str, tmp_path: Path
+) -> None:
+    """On some shared disks a machine takes a while to see what another wrote."""
+    there, recipe = tmp_path / "there.kin", BuildRecipe(Strategy(), None, text=True)
+    web = [*index_web(2), record("http://a.example/wald", "<html lang=de>Wälder Wald")]
+    with pytest.raises(TaskDiedError):
+        build_by_shards(archive_of(web, tmp_path), there, 2, recipe, last=stage)
+    folder = there / ".resume" / "stages"
+    (folder / f"{name}.json").unlink()
+    with pytest.raises(LookupError, match="all machines must see"):
+        run_task(ShardWork(recipe, 2, str(there), str(folder)), stage, 0)
 
 
 def test_a_job_that_was_stopped_goes_on_from_the_stages_that_are_done(

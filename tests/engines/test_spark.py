@@ -66,6 +66,11 @@ def test_the_demo_web_with_clusters_of_a_sample_by_the_command(cluster: SparkClu
     assert json.loads(said)["pages"] == 968
     run(*build, "--out", here)
     assert [tree["sampled"] for tree in open_kin(there).facts["trees"] if "sampled" in tree] == [300]
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    assert session is not None
+    assert session.conf.get("spark.sql.adaptive.enabled") == "true"  # as it was
     assert files_of(there) == files_of(here)
 
 

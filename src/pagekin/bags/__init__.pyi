@@ -82,7 +82,7 @@ from .strategy import (
     strategy_of_index,
 )
 from .tallies import Tally, divide_tally, select_tally, sum_tallies
-from .visits import Visits, divide_visits, emit_visits, presum_visits, reduce_visits
+from .visits import Visits, divide_visits, emit_visits, reduce_visits, sum_visits
 from .weighing import Presentation, weigh
 from .weights import nmdf_parameters
 from .words import (
@@ -209,7 +209,6 @@ __all__ = [
     "page_bag",
     "page_sketch",
     "preset_strategy",
-    "presum_visits",
     "put_epoch",
     "ranges_of",
     "read_assignments",
@@ -228,6 +227,7 @@ __all__ = [
     "strategy_of_index",
     "sum_frequencies",
     "sum_tallies",
+    "sum_visits",
     "toml_value",
     "touched_targets",
     "weigh",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags.claims import NO_CLAIMS, Claims
+from pagekin.bags.claims import NO_CLAIMS, Claims, join_claims
 from pagekin.bags.furniture import hash_names, host_hashes
 from pagekin.bags.links import anchor_pages
 from pagekin.bags.strategy import Strategy
@@ -23,7 +23,6 @@ from pagekin.store import Array, RaggedBytes, batch_ranges, pack_strings, rising
 if TYPE_CHECKING:
     from pagekin.bags._kernels.keep import KeptWords
 
-NO_HOSTS = np.zeros(0, np.uint64)
 BATCH_ANCHORS = 1 << 18
 """Anchors of pages whose visits are made at a time."""
 
@@ -303,22 +302,41 @@ def reduce_visits(parts: Iterable[Visits], strategy: Strategy) -> Visits:
     words = numbers.of_words[row_entries(word_offsets, order)]
     spans = _concatenate([part.spans for part in every]).astype(np.int32).reshape(-1, 4)
     cited, in_use = np.unique(source[order], return_inverse=True)
-    said, used = np.unique(np.append(words, sum_word), return_inverse=True)
-    around, in_sums = np.split(used.astype(np.uint32), [len(words)])
+    is_said = np.zeros(len(hashes), np.bool_)
+    is_said[words] = is_said[sum_word] = True
+    said, number = np.flatnonzero(is_said), (np.cumsum(is_said) - 1).astype(np.uint32)
     return Visits(
         targets.data, targets.offsets, citations,
         *_strings(sources, cited), hosts[cited],
         hashes[said], *pack_strings([strings[number] for number in said.tolist()]),
         target[order].astype(np.uint32), in_use.astype(np.uint32), place[order].astype(np.uint32), key[order],
-        spans[order].reshape(-1), around, np.cumsum(np.append(0, sizes)), sum_target, in_sums, sums,
+        spans[order].reshape(-1), number[words], np.cumsum(np.append(0, sizes)), sum_target, number[sum_word], sums,
     )  # fmt: skip
 
 
-def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array = NO_HOSTS, lost: Claims = NO_CLAIMS) -> Visits:
+def sum_visits(batches: Iterable[Visits], strategy: Strategy, lost: Claims = NO_CLAIMS) -> Visits:
     """Return visits with the windows of links summed up to partial bags: one for each target, however many links it has.
 
-    Where links of one host with the same words count once, those of `cut_hosts` stay as they are, and the windows of `lost` links
-    are dropped. Where citing pages are terms, the first link of each page stays without its window.
+    They come in batches of pages, in the order of these; the windows of one batch are in memory at a time. Where links of one
+    host with the same words count once, the first counts, and none of the `lost` ones, which another shard counts.
+    """
+    summed, seen = [], lost
+    for visits in batches:
+        summed.append(_sum_batch(visits, strategy, seen))
+        if strategy.anchors.repeat == "once":
+            seen = join_claims([seen, Claims(_hash_targets(visits), visits.key)])
+    return reduce_visits(summed, strategy)
+
+
+def _hash_targets(visits: Visits) -> npt.NDArray[np.uint64]:
+    """Return the hash of the address that each link leads to."""
+    return hash_names(RaggedBytes(visits.targets, visits.target_offsets))[visits.target]
+
+
+def _sum_batch(visits: Visits, strategy: Strategy, seen: Claims) -> Visits:
+    """Return visits with windows summed up, but for those of links that were seen before, if equal links count once.
+
+    Where citing pages are terms, the first link of each page stays without its window.
     """
     from pagekin.bags._kernels.keep import ELSEWHERE
 
@@ -326,10 +344,7 @@ def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array = NO_HOST
     may = (visits.key != 0) & bool(len(near))
     said = np.zeros(len(may), np.bool_)
     if strategy.anchors.repeat == "once":
-        may &= ~np.isin(visits.hosts, cut_hosts)[visits.source]
-        said = _mark_again(visits.target, visits.key)
-        targets = hash_names(RaggedBytes(visits.targets, visits.target_offsets))
-        said |= lost.mark(targets[visits.target], visits.key)
+        said = _mark_again(visits.target, visits.key) | seen.mark(_hash_targets(visits), visits.key)
     links, sizes = np.flatnonzero(may & ~said), np.diff(visits.word_offsets)
     entries = row_entries(visits.word_offsets, links)
     link = np.repeat(links, sizes[links])
@@ -362,10 +377,12 @@ def presum_visits(visits: Visits, strategy: Strategy, cut_hosts: Array = NO_HOST
 
 def _add_up(target: Array, word: Array, sums: Array, words: int) -> tuple[Array, Array, Array]:
     """Return (targets, words, sums) of all pairs of a target and a word, each pair once, in order."""
-    pairs, place = np.unique(target.astype(np.int64) * max(words, 1) + word, return_inverse=True)
-    totals = np.zeros(len(pairs), np.int64)
-    np.add.at(totals, place, sums)
-    targets, among = np.divmod(pairs, max(words, 1))
+    pairs = target.astype(np.int64) * max(words, 1) + word
+    order = np.argsort(pairs)
+    pairs = pairs[order]
+    first = np.flatnonzero(np.append(pairs[:1] >= 0, np.diff(pairs) != 0))
+    totals = np.add.reduceat(sums[order], first) if len(first) else sums.astype(np.int64)
+    targets, among = np.divmod(pairs[first], max(words, 1))
     return targets.astype(np.uint32), among.astype(np.uint32), totals
 
 

@@ -7,10 +7,12 @@ shards begin follows from sums over ranges, and which addresses a shard knows is
 
 import hashlib
 import json
+import secrets
 import shutil
 import tarfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,12 +91,28 @@ def _last_round(task: Task, stage: str, number: int) -> str:
 def read_parts(task: Task, groups: Iterable[int]) -> Iterator[Path]:
     """Yield the folders of some groups' parts, each valid until the next; archives are downloaded and unpacked."""
     for group in groups:
-        for address in task.receive_from("parts", 0, "parts", PartNames, to=group).names.strings():
-            name = address.decode("utf-8", "surrogateescape")
-            if not name.endswith(".tar"):
-                yield Path(name)
-                continue
-            yield fetch_part(name, task.room)
+        stage, number, to = ("cap", group, 0) if host_limit(reading_facts(task)) else ("parts", 0, group)
+        for address in _part_addresses(task, stage, number, to):
+            yield _open_part(task, address)
+
+
+def _part_addresses(task: Task, stage: str, number: int, to: int) -> list[str]:
+    names = task.receive_from(stage, number, "parts", PartNames, to=to).names.strings()
+    return [name.decode("utf-8", "surrogateescape") for name in names]
+
+
+def _open_part(task: Task, address: str) -> Path:
+    return fetch_part(address, task.room) if address.endswith(".tar") else Path(address)
+
+
+def upload_part(part: Path, folder: str) -> str:
+    """Copy a part to a folder, as an archive; return its address."""
+    packed = part.with_name(f"{part.name}.tar")
+    with tarfile.open(packed, "w") as archive:
+        archive.add(part, part.name)
+    Storage(folder).upload(packed, packed.name)
+    packed.unlink()
+    return f"{folder}/{packed.name}"
 
 
 def fetch_part(address: str, room: Path) -> Path:
@@ -115,6 +133,56 @@ def forget_part(task: Task, part: Path) -> None:
     """Remove an unpacked part."""
     if part.parent == task.room:
         shutil.rmtree(part)
+
+
+# -- pages over the limit of their host ---------------------------------------------------------------------------------
+
+
+def host_limit(facts: Mapping[str, Any]) -> int:
+    """Return how many captured addresses each host may keep, by the settings of reading; 0 for all."""
+    return int(facts["settings"].get("max_per_host", 0))
+
+
+def list_hosts(task: Task) -> dict[str, Any]:
+    """Send the addresses that each host may keep of a group of parts to the ranges of the hosts' hashes."""
+
+    def parts() -> Iterator[Path]:
+        for address in _part_addresses(task, "parts", 0, task.number):
+            part = _open_part(task, address)
+            yield part
+            forget_part(task, part)
+
+    least = hypertext.least_of_hosts(parts(), host_limit(reading_facts(task)))
+    task.send("least", _divide_by_hash(least, task.work.shards, hypertext.name_host))
+    return {"addresses": len(least)}
+
+
+def limit_hosts(task: Task) -> dict[str, Any]:
+    """Find the last address that each host in a range of hashes may keep; tell the groups that have pages of it."""
+    of_groups = [some.strings() for some in task.receive("hosts", "least", Names)]
+    last = hypertext.last_of_hosts(chain.from_iterable(of_groups), host_limit(reading_facts(task)))
+    of_host = {hypertext.name_host(url): url for url in last}
+    hosts = [set(map(hypertext.name_host, some)) for some in of_groups]
+    task.send("last", [Names.of(sorted(of_host[host] for host in some & of_host.keys())) for some in hosts])
+    return {"hosts": len(last)}
+
+
+def cap_hosts(task: Task) -> dict[str, Any]:
+    """Rewrite those parts of a group that hold pages over the limit of their host."""
+    last = [url for some in task.receive("limits", "last", Names) for url in some.strings()]
+    limits, addresses = hypertext.HostLimits(last), _part_addresses(task, "parts", 0, task.number)
+    rewritten = 0
+    for place, address in enumerate(addresses):
+        part = _open_part(task, address)
+        # Another attempt may write the same part.
+        capped = hypertext.cap_part(part, limits, task.room / f"capped-{task.number}-{place}-{secrets.token_hex(8)}")
+        if capped != part:
+            addresses[place] = upload_part(capped, f"{task.job.address}/capped")
+            shutil.rmtree(capped)
+            rewritten += 1
+        forget_part(task, part)
+    task.send("parts", share_parts(addresses, 1))
+    return {"rewritten": rewritten}
 
 
 # -- pages and aliases --------------------------------------------------------------------------------------------------
@@ -330,17 +398,19 @@ def merge_corpus(task: Task) -> dict[str, Any]:
             parts, chosen, links, names, _whole(task), int(chosen.latest), all_captures, writer
         )  # fmt: skip
         corpus = Corpus(writer.view(facts))
-        task.send("terms", _by_hash(list(corpus.terms), task.work.shards))
-        task.send("hosts", _by_hash(list(corpus.hosts), task.work.shards))
+        task.send("terms", _divide_by_hash(corpus.terms, task.work.shards))
+        task.send("hosts", _divide_by_hash(corpus.hosts, task.work.shards))
         writer.commit({**facts, **settings["settings"]})
     return hypertext.count_shard(facts, chosen, names)
 
 
-def _by_hash(names: Sequence[bytes], count: int) -> list[Names]:
-    """Divide names into this many ranges of their hashes."""
+def _divide_by_hash(
+    names: Iterable[bytes], count: int, key: Callable[[bytes], bytes] = lambda name: name
+) -> list[Names]:
+    """Divide names into this many ranges of the hashes of themselves, or of what they have in common."""
     divided: list[list[bytes]] = [[] for _ in range(count)]
     for name in names:
-        number = int.from_bytes(hashlib.blake2b(name, digest_size=8).digest(), "little")
+        number = int.from_bytes(hashlib.blake2b(key(name), digest_size=8).digest(), "little")
         divided[number * count >> 64].append(name)
     return list(map(Names.of, divided))
 

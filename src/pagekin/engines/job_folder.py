@@ -49,7 +49,7 @@ class TaskRecord(NamedTuple):
     kin: str
     """The address of a folder of arrays, if there is one."""
     costs: dict[str, float]
-    """Processor seconds, bytes received and sent, and rows of both."""
+    """Processor seconds, bytes received, sent to other tasks and kept as arrays, and rows of what was received and sent."""
 
 
 class JobFolder:
@@ -70,7 +70,10 @@ class JobFolder:
         """Return the record of a finished task."""
         record = self.find(stage, number)
         if record is None:
-            raise LookupError(f"there is no record of the task {number} of the stage {stage}")
+            raise LookupError(
+                f"there is no record of the task {number} of the stage {stage} in {self.address}, "
+                "which all machines must see under the same path"
+            )
         return record
 
     def read(self, record: TaskRecord, kind: str, to: int) -> bytes:

@@ -58,7 +58,7 @@ def call_pages(task: Task) -> dict[str, Any]:
     """Send to all shards the link texts with which this shard refers to their pages."""
     corpus, room = task.corpus(), Workspace(task.room, task.memory)
     same = text.SameForms(Names.of([]), Names.of([]))
-    if task.job.find("same", 0):
+    if text.have_stemmers(task.result("merge")["facts"]["language_codes"]):
         same = task.receive_from("same", 0, "same", text.SameForms, to=0)
     calls = text.call_pages(corpus, same, find_captured(task), task.url_cuts(corpus), room)
     task.send("called", calls.called)

@@ -24,6 +24,9 @@ from pagekin.store import (
 from pagekin.text import have_stemmers
 
 TASKS: Mapping[str, Callable[[Task], dict[str, Any]]] = {
+    "hosts": corpus_stages.list_hosts,
+    "limits": corpus_stages.limit_hosts,
+    "cap": corpus_stages.cap_hosts,
     "list": corpus_stages.list_parts,
     "ranges": corpus_stages.choose_ranges,
     "spread": corpus_stages.spread_captures,
@@ -64,8 +67,8 @@ TASKS: Mapping[str, Callable[[Task], dict[str, Any]]] = {
     "manifest": shard_finish.write_manifest,
 }
 """What the tasks of each stage do. The rounds of a stage have a number behind a dot."""
-CORPUS_STAGES = ("list", "ranges", "spread", "captures", "choose", "chosen", "starts", "bounds", "move", "divide", "links",
-                 "names", "corpus", "count", "merge")  # fmt: skip
+CORPUS_STAGES = ("hosts", "limits", "cap", "list", "ranges", "spread", "captures", "choose", "chosen", "starts", "bounds",
+                 "move", "divide", "links", "names", "corpus", "count", "merge")  # fmt: skip
 """The stages from parts to the corpora of shards."""
 _JUDGED = "judged"
 """Where the judgement of a shard is found, whichever round it came of."""
@@ -115,7 +118,8 @@ def run_task(
         stages = [stage, _JUDGED] if result.get("judged") else [stage]
         sent = sum(piece_bytes(piece) for pieces in task.sent.values() for piece in pieces)
         seconds = time.process_time() - began
-        costs = {"seconds": seconds, "received": task.received, "sent": sent, "rows": task.rows}
+        kept = sum(file.stat().st_size for file in task.kept.iterdir()) if task.kept else 0
+        costs = {"seconds": seconds, "received": task.received, "sent": sent, "kept": kept, "rows": task.rows}
         job.write(stages, number, result, task.sent, task.kept, costs, task.room)
     return job.record(stage, number)
 
@@ -169,6 +173,9 @@ def run_stages(work: ShardWork, engine: StageRunner) -> str:
 def _merge_corpora(work: ShardWork, engine: StageRunner) -> None:
     """Run the stages from parts to the corpora of shards."""
     shards = range(work.shards)
+    if corpus_stages.host_limit(JobFolder(work.folder).record("parts", 0).result):
+        for stage in ("hosts", "limits", "cap"):
+            engine.run(stage, shards)
     engine.run("list", shards)
     divided = engine.run("ranges", [0])[0]
     ranges, is_sample = range(len(divided["ranges"]) + 1), divided["sample_limit"] is not None

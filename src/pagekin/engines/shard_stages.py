@@ -267,11 +267,7 @@ def judge(task: Task) -> dict[str, Any]:
 def tally(task: Task) -> dict[str, Any]:
     """Add up the shards' counts of a round, for a range of keys; send each shard the sums that it needs."""
     stage = f"judge.{task.round}"
-    parts: dict[int, bags.Tally] = {}
-    for number in range(task.work.shards):
-        record = task.job.find(stage, number)
-        if record and not record.result["judged"]:
-            parts[number] = task.receive_from(stage, number, "tally", bags.Tally)
+    parts = {number: task.receive_from(stage, number, "tally", bags.Tally) for number in _unjudged(task, task.round)}
     total = bags.sum_tallies(parts.values())
     nothing = total.take(slice(0))
     task.send(
@@ -284,6 +280,14 @@ def tally(task: Task) -> dict[str, Any]:
     return {}
 
 
+def _unjudged(task: Task, last: int) -> list[int]:
+    """Return the shards that were not judged in a round; every record is asked for, since a missing one would go unnoticed."""
+    waiting = list(range(task.work.shards))
+    for number in range(last + 1):
+        waiting = [shard for shard in waiting if not task.result(f"judge.{number}", shard)["judged"]]
+    return waiting
+
+
 def judged_links(task: Task) -> bags.JudgedLinks:
     """Return the judgement of a shard's links."""
     judged = open_record(task.open("judged"), "judged", bags.JudgedLinks)
@@ -294,7 +298,7 @@ def judged_links(task: Task) -> bags.JudgedLinks:
 
 
 def keep(task: Task) -> dict[str, Any]:
-    """Keep the words and windows of a shard, also those of links to others; send what is decided over all shards."""
+    """Keep the words and windows of a shard; send what is decided over all shards."""
     strategy, shards, corpus = task.work.recipe.strategy, task.work.shards, task.corpus()
     judged = judged_links(task)
     words = bags.make_vocabulary(corpus, strategy)
@@ -304,18 +308,12 @@ def keep(task: Task) -> dict[str, Any]:
     task.kept = task.room / "kept.kin"
     with KinWriter(task.kept, "pagekin build", task.memory) as writer:
         writer.commit(keep_record(writer, "kept", kept) | _keep_vocabulary(writer, words))
-    own = task.own_addresses(corpus)
-    is_target = np.ones(len(corpus.urls), np.bool_)
-    is_target[own.start : own.stop] = False
     citing, cut_hosts = bags.citing_pages(corpus), find_cut_hosts(task)
-    batches = bags.emit_visits(corpus, strategy, words, kept, citing, is_target)
-    visits = bags.presum_visits(bags.reduce_visits(batches, strategy), strategy, cut_hosts)
-    task.send("visits", [visits])
     claims = bags.claim_links(corpus, strategy, words, kept, citing, cut_hosts)
     task.send("claims", bags.divide_claims(claims, shards))
     task.send("words", bags.divide_words(bags.count_words(corpus, words), shards))
     task.send("epoch", [bags.epoch_part(corpus, *judged[1:])])
-    return {"windows": windows.tolist(), "visits": len(visits.target), "claims": len(claims.keys)}
+    return {"windows": windows.tolist(), "claims": len(claims.keys)}
 
 
 def compare_links(task: Task) -> dict[str, Any]:
@@ -330,10 +328,17 @@ def _lost_claims(task: Task) -> bags.Claims:
 
 
 def sum_windows(task: Task) -> dict[str, Any]:
-    """Sum up the windows of links to other shards, as far as they count; send one partial bag for each target."""
-    strategy = task.work.recipe.strategy
-    visits = task.receive_from("keep", task.number, "visits", bags.Visits, to=0)
-    visits = bags.presum_visits(visits, strategy, lost=_lost_claims(task))
+    """Sum up the windows of links to other shards, as far as they count; send one partial bag for each target.
+
+    Windows never leave the shard of their page: by now it is known which of them count, so they are made here, and summed.
+    """
+    strategy, corpus = task.work.recipe.strategy, task.corpus()
+    own = task.own_addresses(corpus)
+    is_target = np.ones(len(corpus.urls), np.bool_)
+    is_target[own.start : own.stop] = False
+    words, kept, citing = vocabulary(task, "keep"), kept_words(task), bags.citing_pages(corpus)
+    batches = bags.emit_visits(corpus, strategy, words, kept, citing, is_target)
+    visits = bags.sum_visits(batches, strategy, _lost_claims(task))
     task.send("visits", bags.divide_visits(visits, task.bounds, strategy))
     return {"visits": len(visits.target), "sums": len(visits.sums)}
 

@@ -92,7 +92,9 @@ def build_on_spark(
             target.out, target.folder, cluster.task_bytes, cluster.max_failed_files, attempts,
             number=secrets.token_hex(8),
         )  # fmt: skip
-        result = _run(session, job, files, stages.tell)
+        # Stages keep the tasks that they are given: one for each group, and one for all that follows.
+        with _setting(session, "spark.sql.adaptive.enabled", "false"), spark_tasks.announced(job):
+            result = _run(session, job, files, stages.tell)
         if "error" in result:
             raise (UnreadFilesError if result["unread"] else SourceError)(result["error"])
         manifest = bytes(result["manifest"].encode("utf-8", "surrogatepass"))
@@ -157,6 +159,18 @@ def _session(master: str) -> Iterator[Any]:
             session.stop()
 
 
+@contextlib.contextmanager
+def _setting(session: Any, name: str, value: str) -> Iterator[None]:
+    """Change a setting for a while: the session may be one that goes on afterwards."""
+    before = session.conf.get(name)
+    session.conf.set(name, value)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(Exception):  # Spark may have ended, and why it did is what counts
+            session.conf.set(name, before)
+
+
 def _short(error: Exception) -> str:
     """Return the most informative lines of a Spark error: the last of a Python trace, or the first."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -170,8 +184,6 @@ def _short(error: Exception) -> str:
 
 def _run(session: Any, job: Job, files: Sequence[tuple[int, str, str]], progress: Progress) -> dict[str, Any]:
     """Run all stages; return the result of the last."""
-    # Stages keep the tasks that they are given: one for each group, and one for all that follows.
-    session.conf.set("spark.sql.adaptive.enabled", "false")
     slots = session.sparkContext.defaultParallelism
     planned = session.createDataFrame(files, FILES).repartition(max(1, min(len(files), 4 * slots)))
     groups = planned.mapInArrow(lambda batches: spark_tasks.plan_files(job, batches), GROUPS)

@@ -8,22 +8,21 @@ its parts. The record is written last, so a group is either read or not; whoever
 import contextlib
 import hashlib
 import json
-import secrets
-import tarfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pagekin import __version__
-from pagekin.engines.corpus_stages import fetch_part
+from pagekin.engines.corpus_stages import fetch_part, upload_part
 from pagekin.engines.job_folder import JobFolder
 from pagekin.engines.local import BuildRecipe, build_collection
 from pagekin.engines.local_shards import ROOMS
 from pagekin.engines.shard_plan import note_parts, run_task
 from pagekin.engines.shard_stages import ShardWork
 from pagekin.errors import PagekinError
-from pagekin.hypertext import ReadPlan, UnitsRead, cap_hosts, code_digest, misplaced_files, read_units, units_key
+from pagekin.hypertext import ReadPlan, UnitsRead, code_digest, misplaced_files, read_units, units_key
 from pagekin.sources import SourceError, Unit, plan_units
 from pagekin.store import (
     MANIFEST,
@@ -79,14 +78,45 @@ class WrongVersionError(Exception):
     """Workers with another version of Pagekin than the driver."""
 
 
-def _rows(version: str, batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of batches, after checking that the worker has the driver's version."""
+class HiddenFolderError(Exception):
+    """Workers that do not see the folder of the job as the driver does."""
+
+
+@contextlib.contextmanager
+def announced(job: Job) -> Iterator[None]:
+    """Leave a mark in the job's folder while tasks run, by which they know that they see the same folder."""
+    store = Storage(job.folder)
+    store.write(_mark(job), b"")
+    try:
+        yield
+    finally:
+        with contextlib.suppress(StorageError):  # why the job fails is what counts
+            store.remove(_mark(job))
+
+
+def _mark(job: Job) -> str:
+    return f"started-{job.number}"
+
+
+def _job_rows(job: Job, batches: Iterator[Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of batches, after checking that the worker has the driver's version and sees its folder."""
+    _require_version(job.version)
+    try:
+        Storage(job.folder).read(_mark(job))
+    except MissingFileError:
+        raise HiddenFolderError(
+            f"a worker does not see what the driver wrote to {job.folder}; "
+            "the collection must be in a folder that all machines see under the same path, or in an object store"
+        ) from None
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _require_version(version: str) -> None:
     if version != __version__:
         raise WrongVersionError(
             f"workers have Pagekin {__version__}, but the driver has {version}; install the same version"
         )
-    for batch in batches:
-        yield from batch.to_pylist()
 
 
 def _batch(schema: str, **values: Any) -> Any:
@@ -126,7 +156,7 @@ def _reason(error: Exception, job: Job) -> str:
 
 def plan_files(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
     """Split files into units, and group neighbouring units into groups of about equal bytes."""
-    for row in _rows(job.version, batches):
+    for row in _job_rows(job, batches):
         place, source = int(row["place"]), str(row["source"])
         first = place * MOST_GROUPS
         try:
@@ -153,7 +183,7 @@ def _group(units: Sequence[Unit], size: int) -> Iterator[list[Unit]]:
 def read_groups(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
     """Read groups of units into parts in the job folder, unless an earlier attempt did so."""
     store = Storage(job.folder)
-    for row in _rows(job.version, batches):
+    for row in _job_rows(job, batches):
         record, error = "", str(row["error"])
         if not error:
             try:
@@ -184,7 +214,7 @@ def _read_once(job: Job, store: Storage, units: Sequence[Unit]) -> str:
         with _translate_errors(job):
             read = read_units(job.plan, units, folder)
         for part, _items in read.parts:
-            _upload_part(store, part)
+            upload_part(part, f"{job.folder}/parts")
     said = {
         "units": [asdict(unit) for unit in units],
         "parts": [(part.name, items) for part, items in read.parts],
@@ -193,15 +223,6 @@ def _read_once(job: Job, store: Storage, units: Sequence[Unit]) -> str:
     record = json.dumps(said)
     store.write(name, record.encode())
     return record
-
-
-def _upload_part(store: Storage, part: Path) -> None:
-    """Copy a part to the job folder, as an archive."""
-    packed = part.with_name(f"{part.name}.tar")
-    with tarfile.open(packed, "w") as archive:
-        archive.add(part, part.name)
-    store.upload(packed, f"parts/{packed.name}")
-    packed.unlink()
 
 
 def _units_of(record: dict[str, Any]) -> list[Unit]:
@@ -214,7 +235,7 @@ def build_from_parts(job: Job, batches: Iterator[Any]) -> Iterator[Any]:
     In one piece it goes to its place, but for the manifest. When Spark asks again, because the worker died on which it was
     made, what was made is named again.
     """
-    rows = sorted(_rows(job.version, batches), key=lambda row: int(row["id"]))
+    rows = sorted(_job_rows(job, batches), key=lambda row: int(row["id"]))
     store, name = Storage(job.folder), f"built/{job.number}.json"
     try:
         result = json.loads(store.read(name))
@@ -261,42 +282,38 @@ def _plan_stages(job: Job, records: Sequence[str]) -> dict[str, Any]:
     """Record the parts for the shards, unless an earlier job did; return the folder for results of stages."""
     work = replace(_work(job), folder=f"{job.folder}/stages-{_key(job, records)}")
     if not JobFolder(work.folder).find("parts", 0):
-        units, addresses = _list_parts(job, [json.loads(record) for record in records])
-        if job.plan.max_per_host:
-            addresses = _cap_hosts(job, addresses)
-        note_parts(work, job.plan, sorted({unit.where for unit in units}), addresses, len(units))
+        listed = list_parts(job, records)
+        note_parts(work, job.plan, sorted(listed.sources), listed.addresses, listed.units)
     return {"stages": work.folder, "units": JobFolder(work.folder).record("parts", 0).result["units"]}
 
 
-def _list_parts(job: Job, records: Sequence[dict[str, Any]]) -> tuple[list[Unit], list[str]]:
-    """Return (the units read, the addresses of their parts).
+class Listed(NamedTuple):
+    """The parts of all groups."""
+
+    sources: set[str]
+    units: int
+    addresses: list[str]
+
+
+def list_parts(job: Job, records: Iterable[str]) -> Listed:
+    """Return the parts that records name, given in the order of files, with the units of one file in memory at a time.
 
     A file that was cut where no record begins is read again here, in one piece.
     """
-    units = [unit for record in records for unit in _units_of(record)]
-    stops = dict(enumerate(stop for record in records for stop, _size in record["ends"]))
-    if wrong := misplaced_files(units, stops):
-        records = [record for record in records if not wrong & {unit["path"] for unit in record["units"]}]
-        ends = {unit.path: unit.end for unit in units}
-        again = [Unit("warc", path, 0, ends[path]) for path in sorted(wrong)]
-        records += [json.loads(_read_once(job, Storage(job.folder), [unit])) for unit in again]
-        units = [unit for record in records for unit in _units_of(record)]
-    names = (name for record in records for name, _items in record["parts"])
-    return units, [f"{job.folder}/parts/{name}.tar" for name in names]
-
-
-def _cap_hosts(job: Job, addresses: Sequence[str]) -> list[str]:
-    """Return the addresses of parts within the plan's limit of pages per host, counted over all parts."""
-    store, capped = Storage(job.folder), list(addresses)
-    with temporary_folder("spark") as folder:
-        (folder / "capped").mkdir()
-        parts = [fetch_part(address, folder) for address in addresses]
-        for place, part in enumerate(cap_hosts(parts, job.plan.max_per_host, folder / "capped")):
-            if part != parts[place]:
-                name = f"{part.name}-{secrets.token_hex(8)}"
-                _upload_part(store, part.rename(folder / name))
-                capped[place] = f"{job.folder}/parts/{name}.tar"
-    return capped
+    listed = Listed(set(), 0, [])
+    for path, some in groupby(map(json.loads, records), key=lambda record: str(record["units"][0]["path"])):
+        of_file = list(some)
+        units = [unit for record in of_file for unit in _units_of(record)]
+        stops = dict(enumerate(stop for record in of_file for stop, _size in record["ends"]))
+        if misplaced_files(units, stops):
+            units = [Unit("warc", path, 0, units[-1].end)]
+            of_file = [json.loads(_read_once(job, Storage(job.folder), units))]
+        listed.sources.update(unit.where for unit in units)
+        listed.addresses.extend(
+            f"{job.folder}/parts/{name}.tar" for record in of_file for name, _items in record["parts"]
+        )
+        listed = listed._replace(units=listed.units + len(units))
+    return listed
 
 
 def _work(job: Job) -> ShardWork:
@@ -320,7 +337,8 @@ def run_stage(
     work: ShardWork, version: str, stage: str, numbers: Sequence[int], batches: Iterator[Any]
 ) -> Iterator[Any]:
     """Run tasks of a stage, given their places among the numbers; yield their small results."""
-    for row in _rows(version, batches):
+    _require_version(version)
+    for row in chain.from_iterable(batch.to_pylist() for batch in batches):
         number = numbers[int(row["id"])]
         try:
             left = run_task(work, stage, number, _processors())

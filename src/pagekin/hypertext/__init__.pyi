@@ -31,7 +31,15 @@ from .keeping import (
     without_known,
 )
 from .language import declared_language
-from .leaving_out import cap_hosts, expired_addresses, leave_out
+from .leaving_out import (
+    HostLimits,
+    cap_part,
+    expired_addresses,
+    last_of_hosts,
+    least_of_hosts,
+    leave_out,
+    name_host,
+)
 from .letters import Letter, Ranges, Round
 from .lexer import Lexer
 from .matching import PageChanges, compare_pages, match_pages
@@ -130,6 +138,7 @@ __all__ = [
     "DamagedInputError",
     "DecodedPage",
     "HiddenColumns",
+    "HostLimits",
     "HostTitles",
     "Keeping",
     "Letter",
@@ -165,7 +174,7 @@ __all__ = [
     "begin_choice",
     "begin_names",
     "canonical_url",
-    "cap_hosts",
+    "cap_part",
     "char_class",
     "check_corpus",
     "check_selector",
@@ -208,6 +217,8 @@ __all__ = [
     "join_corpora",
     "keep_content",
     "keep_for_delta",
+    "last_of_hosts",
+    "least_of_hosts",
     "leave_out",
     "list_captures",
     "list_links",
@@ -218,6 +229,7 @@ __all__ = [
     "merge_parts",
     "merge_shard",
     "misplaced_files",
+    "name_host",
     "named_in_parts",
     "nearest_urls",
     "no_note",

@@ -8,7 +8,7 @@ Each record is judged by itself, so it does not matter how records were divided 
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,26 +86,61 @@ def cap_hosts(parts: Sequence[Path], most: int, folder: Path) -> list[Path]:
 
     Which these are depends on the addresses alone, so an update leaves the same ones as a build of everything.
     """
-    least: dict[str, dict[bytes, bytes]] = {}
+    limits = HostLimits(last_of_hosts(least_of_hosts(parts, most), most))
+    return [cap_part(part, limits, folder / f"capped-{number}") for number, part in enumerate(parts)]
+
+
+def least_of_hosts(parts: Iterable[Path], most: int) -> list[bytes]:
+    """Return of each host at most this many captured addresses: those with the smallest hashes in some parts."""
+    least: dict[bytes, dict[bytes, bytes]] = {}
     for part in parts:
         urls = read_strings(part, "urls")
         for url in (urls[place] for place in np.unique(np.load(part / "pages.npy")["url"]).tolist()):
-            of_host = least.setdefault(host_of(url.decode("utf-8", "replace")), {})
-            of_host[url] = hashlib.blake2b(url, digest_size=8).digest()
+            of_host = least.setdefault(name_host(url), {})
+            of_host[url] = _hash(url)
             if len(of_host) > 2 * most + _SPARE:
                 _keep_least(of_host, most)
-    stay: set[bytes] = set()
     for of_host in least.values():
         _keep_least(of_host, most)
-        stay.update(of_host)
-    kept = []
-    for number, part in enumerate(parts):
-        urls, captured = read_strings(part, "urls"), np.unique(np.load(part / "pages.npy")["url"])
-        marked = np.zeros(len(urls), np.bool_)
-        marked[captured] = [urls[place] not in stay for place in captured.tolist()]
-        what = LeftOut(marked, np.zeros_like(marked), TOO_MANY)
-        kept.append(write_without(part, what, folder / f"capped-{number}") if marked.any() else part)
-    return kept
+    return [url for of_host in least.values() for url in of_host]
+
+
+def last_of_hosts(urls: Iterable[bytes], most: int) -> list[bytes]:
+    """Return for each host with this many addresses or more the last that it may keep, given the least of all parts."""
+    least: dict[bytes, set[tuple[bytes, bytes]]] = {}
+    for url in urls:
+        least.setdefault(name_host(url), set()).add((_hash(url), url))
+    return [sorted(of_host)[most - 1][1] for of_host in least.values() if len(of_host) >= most]
+
+
+class HostLimits:
+    """The last addresses that hosts may keep."""
+
+    def __init__(self, last: Iterable[bytes]) -> None:
+        self._last = {name_host(url): (_hash(url), url) for url in last}
+
+    def exclude(self, url: bytes) -> bool:
+        """Return whether an address is over the limit of its host."""
+        last = self._last.get(name_host(url))
+        return last is not None and (_hash(url), url) > last
+
+
+def cap_part(part: Path, limits: HostLimits, out: Path) -> Path:
+    """Return a part without captured addresses over the limits of their hosts; if it had some, it is rewritten as `out`."""
+    urls, captured = read_strings(part, "urls"), np.unique(np.load(part / "pages.npy")["url"])
+    marked = np.zeros(len(urls), np.bool_)
+    marked[captured] = [limits.exclude(urls[place]) for place in captured.tolist()]
+    return write_without(part, LeftOut(marked, np.zeros_like(marked), TOO_MANY), out) if marked.any() else part
+
+
+def name_host(url: bytes) -> bytes:
+    """Return the host of an address of a part."""
+    return host_of(url.decode("utf-8", "replace")).encode()
+
+
+def _hash(url: bytes) -> bytes:
+    """Return the hash by which the addresses of a host are chosen."""
+    return hashlib.blake2b(url, digest_size=8).digest()
 
 
 def _keep_least(hashes: dict[bytes, bytes], most: int) -> None:

@@ -450,11 +450,14 @@ def _read_here(plan: ReadPlan, tasks: list[Task], journal: Journal, folder: Path
 
 
 def read_units(plan: ReadPlan, units: Sequence[Unit], folder: Path) -> UnitsRead:
-    """Read units into parts in a folder, in this process, for a merge elsewhere."""
+    """Read units into parts in a folder, in this process, for a merge elsewhere.
+
+    Parts of any number of readings are kept together, so their names are long enough never to meet.
+    """
     parts: list[tuple[Path, dict[int, int]]] = []
     warm_up(plan.parser, plan.limits)
     writer = _PartWriter(
-        plan, folder, f"{secrets.token_hex(4)}-0", lambda path, items: parts.append((path, dict(items)))
+        plan, folder, f"{secrets.token_hex(16)}-0", lambda path, items: parts.append((path, dict(items)))
     )
     ends = [writer.read(Task(place, unit)) for place, unit in enumerate(units)]
     writer.finish()
