@@ -24,7 +24,7 @@ from pagekin.engines import (
     sample_questions,
 )
 from pagekin.hypertext import Corpus, OptOuts, ReadPlan
-from pagekin.similarity import RelatedIndex
+from pagekin.similarity import RankingOptions, RelatedIndex, lists, related, signals
 from pagekin.store import DELTA, KinError, RaggedBytes, check_files, open_kin
 from pagekin.text import form_table
 from tests.bags.webs import moved, record
@@ -86,6 +86,7 @@ def test_random_updates_answer_as_all_made_anew_under_one_epoch(seed: int, tmp_p
         deltas += 1
         oracle = remake_under_epoch(whole, open_kin(kin), tmp_path / f"oracle-{day}.kin")
         compare_related(kin, oracle)
+        compare_when_little_is_read(kin, oracle)
         compare_searches(kin, whole)
     assert deltas >= UPDATES // 2, "most updates are deltas"
     compact_collection(kin)
@@ -108,6 +109,24 @@ def compare_related(kin: Path, oracle: Path) -> None:
             sorted((-one.similarity, one.url) for one in index.related(url, k=10)) for index in (ours, theirs)
         )
         assert found == expected, url
+
+
+def compare_when_little_is_read(kin: Path, oracle: Path) -> None:
+    """Ask both about all documents, where few lists and links are read, so that most of them decide who is compared at all."""
+    little = {
+        (related, "DEPTH"): 4, (related, "LIST_ENTRIES"): 40, (lists, "_HIDDEN_MARGIN"): 100, (signals, "LINKED_CANDIDATES"): 2,
+        (signals, "LINK_ENTRIES"): 6,
+    }  # fmt: skip
+    options, ours, theirs = RankingOptions(k=3, fold=False), RelatedIndex.open(kin), RelatedIndex.open(oracle)
+    with pytest.MonkeyPatch.context() as patch:
+        for (module, name), value in little.items():
+            patch.setattr(module, name, value)
+        for url in theirs.urls:
+            found, expected = (
+                [(one.similarity, one.url) for one in index.answer(index.query_of([url]), options).results]
+                for index in (ours, theirs)
+            )
+            assert found == expected, url
 
 
 def hidden(index: RelatedIndex, document: int) -> bool:

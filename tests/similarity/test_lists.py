@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.bags import Signature
+from pagekin.bags import NOWHERE, ReplacedColumns, Signature
 from pagekin.similarity import LIST_ENTRIES, RelatedIndex, SignatureIndex, lists, make_index, packed
 from pagekin.similarity.index import sort_pairs
+from pagekin.similarity.links import ReplacedDocuments
 from pagekin.similarity.lists import Eligible, MatchedDocuments, matches_above
 from pagekin.similarity.packed import SCRAMBLE, PackedLists, bucket_bits, document_bits, pack_lists
 from pagekin.similarity.related import DEPTH
@@ -326,6 +327,74 @@ def test_candidates_are_those_found_most_often_in_the_shortest_lists(
         assert sorted(pairs_of(found)) == sorted(best(shortest_lists(case, entries), depth))
         without_limit = case.index.candidates(case.query, depth, 1 << 40, all_but(*case.left_out))
         assert sorted(pairs_of(without_limit)) == sorted(case.figure11(0.0)[:depth])
+
+
+# -- a base with its delta -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CaseOverDelta:
+    """A case whose documents are divided: some are in a base, the others in a delta, and the base has others that are hidden."""
+
+    case: Case
+    index: SignatureIndex
+    number: Array
+    """The number of each document of the base and of the delta in one piece; -1 for hidden ones."""
+
+    def in_one_piece(self, found: MatchedDocuments) -> list[tuple[int, int]]:
+        return list(zip(self.number[found.docs].tolist(), found.matches.tolist(), strict=True))
+
+    @property
+    def eligible(self) -> Eligible:
+        return lambda asked: (self.number[asked] >= 0) & ~np.isin(self.number[asked], self.case.left_out)
+
+
+@some.composite
+def cases_over_delta(draw: some.DrawFn) -> CaseOverDelta:
+    """Of what is in the delta the base has another version, or none; of what is gone it has one."""
+    case = draw(cases())
+    case = Case(case.rows, tuple(range(len(case.rows))), case.query, case.left_out)
+    rng = np.random.default_rng(draw(some.integers(0, 2**32)))
+    rows, gone = case.rows, draw(some.integers(0, 3))
+    in_delta = rng.random(len(rows)) < draw(some.sampled_from([0.1, 0.5]))
+    is_new = in_delta & (rng.random(len(rows)) < 0.5)
+    # The places of documents in one piece; what is gone stands somewhere between them.
+    places = np.concatenate([np.flatnonzero(~is_new), rng.integers(0, len(rows), gone) + 0.5])
+    versions = np.concatenate([rows[~is_new], rows[rng.integers(0, len(rows), gone)]])
+    in_order = np.argsort(places, kind="stable")
+    places, versions = places[in_order], versions[in_order].copy()
+    is_there = places == np.floor(places)
+    old = is_there & in_delta[places.astype(np.int64)]
+    versions[old] = rng.permutation(versions)[: np.count_nonzero(old)]
+    own = np.flatnonzero(in_delta)
+    hidden = np.flatnonzero(old | ~is_there)
+    by = np.where(is_there, len(places) + np.searchsorted(own, places), NOWHERE)[hidden]
+    nothing = np.zeros(0, np.uint32)
+    columns = ReplacedColumns(
+        hidden.astype(np.uint32), by.astype(np.uint32), nothing, nothing.astype(np.float32), nothing, nothing.astype(np.float32)
+    )  # fmt: skip
+    replaced = ReplacedDocuments(
+        columns, len(places), len(own), lambda document: int(np.searchsorted(places, own[document - len(places)]))
+    )
+    index = signature_index(np.concatenate([versions, rows[own]]), cuts=[len(places)], replaced=replaced)
+    number = np.where(np.isin(np.arange(len(places)), hidden), -1, np.floor(places)).astype(np.int64)
+    return CaseOverDelta(case, index, np.append(number, own))
+
+
+@pytest.mark.parametrize("values", [AS_THEY_ARE, TINY], ids=["as they are", "all tiny"])
+@generated
+@given(over=cases_over_delta(), entries=some.integers(0, 60), depth=some.integers(1, 12), k=some.integers(1, 12))
+def test_a_base_with_its_delta_has_the_candidates_of_one_piece(
+    values: dict[str, int], over: CaseOverDelta, entries: int, depth: int, k: int
+) -> None:
+    """Hidden documents take no room in lists, and ties go by address, wherever a document is stored."""
+    case, everything = over.case, {"_HIDDEN_MARGIN": 1 << 30}
+    with constants(values | everything):
+        found = over.index.candidates(case.query, depth, entries, over.eligible)
+        wanted = case.index.candidates(case.query, depth, entries, all_but(*case.left_out))
+        assert sorted(over.in_one_piece(found)) == sorted(pairs_of(wanted))
+        found = over.index.similar(case.query, k, 0.0, over.eligible)
+        assert over.in_one_piece(found) == case.figure11(0.0)[:k]
 
 
 # -- real pages -----------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from pagekin.bags import Bags, Strategy, choose_strategy
 from pagekin.engines import BuildRecipe, build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.similarity import RelatedIndex, SignatureIndex
+from pagekin.similarity.links import ReplacedDocuments
 from pagekin.similarity.packed import bucket_bits, document_bits, keeps_single, leaves_out_singles
 from pagekin.store import Kin
 from tests.bags.webs import record
@@ -149,7 +150,9 @@ def packed_position(by_key: dict[int, list[int]], buckets: int, number_bits: int
     return short + far, starts
 
 
-def signature_index(rows: Array, answers: Iterable[int] | None = None, cuts: Sequence[int] = ()) -> SignatureIndex:
+def signature_index(
+    rows: Array, answers: Iterable[int] | None = None, cuts: Sequence[int] = (), replaced: ReplacedDocuments | None = None
+) -> SignatureIndex:  # fmt: skip
     """The index of these signatures, of which only `answers` are in the lists; in shards that end at `cuts`."""
     may = set(range(len(rows)) if answers is None else answers)
     bounds = [0, *cuts, len(rows)]
@@ -157,4 +160,5 @@ def signature_index(rows: Array, answers: Iterable[int] | None = None, cuts: Seq
         list_arrays(rows[first:last], [document - first for document in may if first <= document < last])
         for first, last in pairwise(bounds)
     ]
-    return SignatureIndex([Kin(Path("nowhere.kin"), {}, arrays) for arrays in shards], rows.shape[1])
+    kins = [Kin(Path("nowhere.kin"), {}, arrays) for arrays in shards]
+    return SignatureIndex(kins, rows.shape[1], replaced=replaced)

@@ -37,7 +37,7 @@ class Documents:
         self.page_numbering = Numbering(len(shard.corpus) for shard in shards)
         last = shards[-1].corpus.kin
         self.replaced = (
-            ReplacedDocuments(ReplacedColumns.of(last), len(shards[0].bags))
+            ReplacedDocuments(ReplacedColumns.of(last), len(shards[0].bags), len(shards[-1].bags), self._count_before)
             if ReplacedColumns.is_in(last) and len(shards) > 1
             else None
         )
@@ -167,16 +167,14 @@ class Documents:
         """Mark the documents that a delta replaced or removed."""
         return self.replaced.are_hidden(documents) if self.replaced else np.zeros(len(documents), np.bool_)
 
-    def rank_by_address(self, documents: Array, scores: Array) -> Array:
-        """Return sort keys that order documents of equal scores by address."""
-        if not self.replaced:
-            return documents
-        _scores, place, counts = np.unique(scores, return_inverse=True, return_counts=True)
-        ties = np.flatnonzero(counts[place] > 1)
-        ranks = np.zeros(len(documents), np.int64)
-        by_address = sorted(ties.tolist(), key=lambda at: self.address(int(documents[at])))
-        ranks[by_address] = np.arange(len(ties))
-        return ranks
+    def sort_keys(self, documents: Array) -> Array:
+        """Return numbers that order documents by their addresses; those of a delta stand after all others."""
+        return self.replaced.sort_keys(documents) if self.replaced else documents
+
+    def _count_before(self, document: int) -> int:
+        """Return how many documents of the base have an address before that of a document of its delta."""
+        base = self.shards[0]
+        return int(np.searchsorted(base.bags.urls, base.corpus.urls.nearest(self.address(document))))
 
     def pages(self, documents: Array) -> npt.NDArray[np.int64]:
         """Return the newest page of each document, numbered across the whole; -1 if none was read."""

@@ -8,16 +8,31 @@ import numpy.typing as npt
 from pagekin.bags import NOWHERE, LinkColumns, ReplacedColumns
 from pagekin.store import Array, Numbering, row_entries
 
+_KEY_BITS = 32
+"""Between the sort keys of two documents of a base there is room for all documents of a delta."""
+_NOT_KNOWN = -1
+"""The sort key of a new document that nobody has compared with others yet."""
+
 
 class ReplacedDocuments:
     """What the delta of a collection replaces in its base: documents by their numbers in the whole."""
 
-    def __init__(self, columns: ReplacedColumns, documents: int) -> None:
-        """Take what a delta says of a base with so many documents."""
+    def __init__(
+        self, columns: ReplacedColumns, documents: int, own: int, count_before: Callable[[int], int]
+    ) -> None:  # fmt: skip
+        """Take what a delta with its `own` documents says of a base with so many `documents`.
+
+        `count_before` returns how many documents of the base have an address before that of a document of the delta.
+        """
         self.hidden = np.zeros(documents, np.bool_)
         self.hidden[columns.document] = True
         self._by = np.arange(documents)
         self._by[columns.document] = columns.by
+        self._count_before = count_before
+        self._keys = np.full(documents + own, _NOT_KNOWN)
+        self._keys[:documents] = np.arange(1, documents + 1) << _KEY_BITS
+        stands = np.asarray(columns.by) != NOWHERE
+        self._keys[columns.by[stands]] = self._keys[columns.document[stands]]
         self._out = np.asarray(columns.citing), np.asarray(columns.out_weight)
         self._in = np.asarray(columns.cited), np.asarray(columns.in_weight)
 
@@ -34,6 +49,12 @@ class ReplacedDocuments:
         in_base = documents < len(self.hidden)
         marked[in_base] = self.hidden[documents[in_base]]
         return marked
+
+    def sort_keys(self, documents: Array) -> npt.NDArray[np.int64]:
+        """Return numbers that order documents by their addresses, as their own numbers do in a collection in one piece."""
+        for document in np.unique(documents[self._keys[documents] == _NOT_KNOWN]).tolist():
+            self._keys[document] = (self._count_before(document) << _KEY_BITS) + document - len(self._by) + 1
+        return self._keys[documents]
 
     def out_weights(self, documents: Array, weights: Array) -> Array:
         """Return the sums of the weights that documents link to, given these sums in the base."""
@@ -147,6 +168,12 @@ class DocumentLinks:
         """Return the sum of the weights of all documents that link to each document."""
         weights = self._numbering.gather([columns.in_weight for columns in self._columns], documents)
         return self._replaced.in_weights(documents, weights) if self._replaced else weights
+
+    def in_order(self, documents: Array, values: Array) -> npt.NDArray[np.int64]:
+        """Return the places of some rising documents in the order of their values; equal ones by their addresses."""
+        if self._replaced:
+            return np.lexsort((self._replaced.sort_keys(documents), values))
+        return np.argsort(values, kind="stable")
 
     def only_list(self, documents: Array) -> npt.NDArray[np.bool_]:
         """Mark the documents whose pages only list others."""

@@ -59,7 +59,9 @@ class RelatedIndex:
         self.strategy: Strategy = _one_strategy(self.corpora)
         self.facts = self.corpora[0].facts["index"]
         self.documents = Documents.of(self.corpora)
-        self.index = SignatureIndex([corpus.kin for corpus in self.corpora], self.strategy.signature.m, compiled)
+        self.index = SignatureIndex(
+            [corpus.kin for corpus in self.corpora], self.strategy.signature.m, compiled, self.documents.replaced
+        )
         for shard in self.documents.shards:
             shard.bags.require_all()  # an index of an earlier Pagekin is refused here, not amid an answer
 
@@ -264,11 +266,11 @@ class RelatedIndex:
         return self._signal_reader.jaccard(query, documents)
 
     def rerank(self, signals: QuerySignals, documents: Array, alpha: float = 0.0) -> tuple[Array, Array]:
-        """Return the documents above α with their score, the best first, ties by document."""
+        """Return the documents above α with their score, the best first, ties by address."""
         similarity = signals.scores(documents)
         above = similarity > alpha
         documents, similarity = documents[above], similarity[above]
-        order = np.lexsort((self.documents.rank_by_address(documents, similarity), -similarity))
+        order = np.lexsort((self.documents.sort_keys(documents), -similarity))
         return documents[order], similarity[order]
 
     # -- which documents may be answers ------------------------------------------------------------------------------

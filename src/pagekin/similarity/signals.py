@@ -55,16 +55,17 @@ class LinkedDocuments:
         nothing = np.zeros(0, np.int64)
         self._out = np.unique(np.concatenate([nothing, *map(links.out, sources), targets]))
         self._into = np.unique(np.concatenate([nothing, *map(links.into, sources)]))
-        self._cited_together = _meet(self._into, links.out_degrees, links.all_out)
-        self._linking_together = _meet(self._out, links.in_degrees, links.all_into)
+        self._cited_together = _meet(links, self._into, links.out_degrees, links.all_out)
+        self._linking_together = _meet(links, self._out, links.in_degrees, links.all_into)
         self._in_weight = float(links.in_weights(np.array(sources, np.int64)).sum())
         self._out_weight = float(link_weights(links.in_degrees(self._out)).sum())
 
     def candidates(self) -> npt.NDArray[np.int64]:
         """Return the nearest documents by each kind of links."""
-        out = self._out[np.argsort(self._links.in_degrees(self._out), kind="stable")]
-        into = self._into[np.argsort(self._links.out_degrees(self._into), kind="stable")]
-        nearest = [_nearest(*self._near_cited), _nearest(*self._near_linking)]
+        links = self._links
+        out = self._out[links.in_order(self._out, links.in_degrees(self._out))]
+        into = self._into[links.in_order(self._into, links.out_degrees(self._into))]
+        nearest = [_nearest(links, *self._near_cited), _nearest(links, *self._near_linking)]
         return np.unique(np.concatenate([out[:LINKED_CANDIDATES], into[:LINKED_CANDIDATES], *nearest]))
 
     @cached_property
@@ -87,20 +88,21 @@ class LinkedDocuments:
         return np.stack([(links[0] + links[1]) / 2, cited, linking], axis=1)
 
 
-def _nearest(documents: Array, values: Array) -> Array:
+def _nearest(links: DocumentLinks, documents: Array, values: Array) -> Array:
     """Return the documents with the highest values, the highest first; of equal ones the first."""
     if len(documents) > LINKED_CANDIDATES:
         least = np.partition(values, len(values) - LINKED_CANDIDATES)[len(values) - LINKED_CANDIDATES]
         documents, values = documents[values >= least], values[values >= least]
-    return documents[np.argsort(-values, kind="stable")][:LINKED_CANDIDATES]
+    return documents[links.in_order(documents, -values)][:LINKED_CANDIDATES]
 
 
 def _meet(
-    through: Array, degrees_of: Callable[[Array], Array], reached_from: Callable[[Array], tuple[Array, Array]]
-) -> tuple[Array, Array]:
+    links: DocumentLinks, through: Array, degrees_of: Callable[[Array], Array],
+    reached_from: Callable[[Array], tuple[Array, Array]],
+) -> tuple[Array, Array]:  # fmt: skip
     """Return (documents, weights) reached through some documents, each of which divides a weight of 1 among its targets."""
     degrees = degrees_of(through)
-    order = np.argsort(degrees, kind="stable")
+    order = links.in_order(through, degrees)
     order = order[: max(int(np.searchsorted(np.cumsum(degrees[order]), LINK_ENTRIES, side="right")), 1)]
     reached, sizes = reached_from(through[order])
     weights = np.repeat(link_shares(degrees[order]), sizes)
