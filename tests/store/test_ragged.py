@@ -39,3 +39,17 @@ def test_sites_are_named_as_by_all_addresses() -> None:
     urls = sorted(f"http://{host}/{page}".encode() for host in hosts for page in ("", "a", "z/ü"))
     table = RaggedBytes(*pack_strings(urls))
     assert site_names(table) == sites_of_urls(table)[1]
+
+
+def test_hundreds_of_keys_are_looked_for_by_compiled_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each search in Python takes longer than ten of these: updates look for the addresses of all that is new."""
+    names = [f"{number:06}".encode() for number in range(60_000)]
+    table, searched = RaggedBytes(*pack_strings(names)), list[bytes]()
+    find = RaggedBytes.find
+    monkeypatch.setattr(
+        RaggedBytes, "find", lambda self, key, order=None: searched.append(key) or find(self, key, order)
+    )
+    for count in (10, 300):
+        asked = [*names[:: 60_000 // count], b"x"]
+        assert table.find_all(asked).tolist() == [*range(0, 60_000, 60_000 // count), -1]
+    assert len(searched) == 11, "only the few are looked for one by one"

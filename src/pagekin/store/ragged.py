@@ -14,6 +14,8 @@ _MANY = 1 << 10
 """Strings from which a compiled kernel takes them."""
 _SEARCH_STEPS = 100
 """Strings that are looked at in the time of one search."""
+_FEW_KEYS = 256
+"""Keys that are looked for without loading compiled code; that takes longer from some dozens on."""
 
 
 class RaggedBytes:
@@ -84,7 +86,7 @@ class RaggedBytes:
         Keys that come in order, or that `key_order` lists so, are looked for faster. Cost: a search for each key, compiled where
         they are many.
         """
-        if len(keys) * _SEARCH_STEPS < len(self):
+        if len(keys) < _FEW_KEYS and len(keys) * _SEARCH_STEPS < len(self):
             return np.fromiter((self.find(key, order) for key in keys), np.int64, len(keys))
         places, equal = self._search(keys, order, key_order)
         if order is not None and len(self):
