@@ -2,6 +2,7 @@
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 from pagekin.store import KinError, KinWriter, open_kin
+from pagekin.store.writer import RESUME
 from tests.store.kins import NEW, OLD, findings, holds, in_child, kill_at, write
 
 
@@ -60,6 +62,34 @@ def test_kill_9_at_any_step_of_the_first_write_leaves_a_place_to_write_to(tmp_pa
         if status == 0:
             break
     assert step > 5
+
+
+def test_what_a_killed_writer_left_to_go_on_from_stays_until_its_commit_and_goes_after_it(tmp_path: Path) -> None:
+    path, left = tmp_path / "a.kin", set[tuple[bool, bool]]()
+    for step in range(100):
+        write(path, OLD)
+
+        def killed(step: int = step) -> None:
+            kill_at(step)
+            with KinWriter(path, "test") as writer:
+                (writer.resume_folder() / "part").write_text("what was read")
+                for name, values in NEW.items():
+                    writer.put(name, values)
+                writer.commit({})
+
+        status = in_child(killed)
+        part, is_new = path / RESUME / "part", holds(path, NEW)
+        left.add((part.exists(), is_new))
+        was_there = part.exists()
+        with KinWriter(path, "the next writer"):
+            pass
+        assert part.exists() == (was_there and not is_new), f"step {step}"
+        shutil.rmtree(path / RESUME, ignore_errors=True)
+        if status == 0:
+            break
+    assert left == {(False, False), (True, False), (True, True), (False, True)}, (
+        "killed before and after all that matters"
+    )
 
 
 def test_arrays_that_differ_in_type_alone_never_share_a_file(tmp_path: Path) -> None:

@@ -29,6 +29,8 @@ _SYNCED = 8
 """Files that are brought to the disk at a time."""
 RESUME = ".resume"
 """The folder inside a collection with what a later writer may go on from."""
+_COMMITTED = "committed"
+"""The file in that folder with the manifest that was about to be committed: if it is the collection's, nobody goes on."""
 _NAME = re.compile(r"[a-z0-9_.]+", re.IGNORECASE)
 _OURS = re.compile(r"[a-z0-9_.-]+-[0-9a-f]{12}\.(npy|files|kin)", re.IGNORECASE)
 """Names of arrays' files, of shards, and of the folders of plain files that earlier versions kept in collections."""
@@ -210,6 +212,8 @@ class KinWriter:
     def commit_manifest(self, manifest: bytes) -> None:
         """Make the files that a manifest names visible at once: all of them are in the folder already."""
         fresh = self.work / MANIFEST
+        if self._resumes and can_be_resumed(self.path):
+            (self.path / RESUME / _COMMITTED).write_bytes(manifest)
         with fresh.open("wb") as file:
             file.write(manifest)
             file.flush()
@@ -241,6 +245,9 @@ class KinWriter:
         """Remove what no manifest names: we hold the lock, so no writer uses it, and open views keep their maps."""
         manifest = read_manifest(self.path) if (self.path / MANIFEST).exists() else None
         named = names_in(manifest) if manifest else set()
+        with contextlib.suppress(OSError):  # there is none, unless a writer was killed right after its commit
+            if (self.path / RESUME / _COMMITTED).read_bytes() == (self.path / MANIFEST).read_bytes():
+                shutil.rmtree(self.path / RESUME, ignore_errors=True)
         with contextlib.suppress(KinError):  # a damaged list names nothing, and its folders may be of use
             tidy_kept(self.path, manifest)
         for entry in self.path.iterdir():
