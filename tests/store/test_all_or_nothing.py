@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pagekin.store import KinError, KinWriter, open_kin
+from pagekin.store import DiskFullError, KinError, KinWriter, open_kin
 from pagekin.store.writer import RESUME
 from tests.store.kins import NEW, OLD, findings, holds, in_child, kill_at, write
 
@@ -244,6 +244,23 @@ def test_files_that_may_not_grow_leave_the_old_collection(tmp_path: Path, most: 
 
     assert in_child(limited) == 0
     assert snapshot(path) == before
+    assert not findings(path)
+
+
+def test_a_full_disk_is_told_of_the_collection_and_not_of_the_work_folder_in_it(tmp_path: Path) -> None:
+    """Updates make scratch collections in the work folder of the collection; nobody can make room in these."""
+    path = tmp_path / "a.kin"
+    write(path, OLD)
+
+    def limited() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, 5_000))
+        with pytest.raises(DiskFullError) as wrong, KinWriter(path, "test") as writer:
+            write(writer.work / "new.kin", {**NEW, "large": np.arange(5_000)})
+        assert str(wrong.value).startswith(f"{path} could not be written: a file in {path} may not grow")
+        assert ".work" not in str(wrong.value)
+
+    assert in_child(limited) == 0
+    assert holds(path, OLD)
     assert not findings(path)
 
 

@@ -89,9 +89,16 @@ class KinWriter:
                 raise
         except OSError as error:
             if is_full(error):
+                if self._is_scratch:
+                    raise
                 raise DiskFullError(f"{self.path} cannot be written: {describe_full(error, self.path)}.") from error
             raise KinError(f"{self.path} cannot be written: {error.strerror}.") from error
         return self
+
+    @property
+    def _is_scratch(self) -> bool:
+        """Return whether the folder is in the work folder of another writer, which says what to do about a full disk."""
+        return any(part.startswith(_WORK) for part in self.path.parts)
 
     def _refuse_foreign_folder(self) -> None:
         if self.path.is_dir():
@@ -268,7 +275,7 @@ class KinWriter:
         self._leave_resume_folder(error)
         kept = self._resumes and can_be_resumed(self.path)
         self._release()
-        if is_full(error):
+        if is_full(error) and not self._is_scratch:
             raise DiskFullError(
                 f"{self.path} could not be written: {describe_full(error, self.path)}. It is as it was before; "
                 "make room on the disk and run the command again."
