@@ -162,7 +162,7 @@ class SampledPages(NamedTuple):
     """(words): what each weighs by its frequency in the sample."""
     offsets: npt.NDArray[np.int64]
     """(addresses + 1): where the bag of each begins."""
-    terms: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.uint32]
     """Places among the words."""
     weights: npt.NDArray[np.float32]
 
@@ -174,12 +174,22 @@ class SampledPages(NamedTuple):
         order = np.argsort(words.hashes)
         factors = workshop.factors(_WORDS)[: len(order)]
         bags = workshop.matrix(_WORDS, urls, words_alone=True)
-        place = np.empty(len(order), np.int64)
+        place = np.empty(len(order), np.uint32)
         place[order] = np.arange(len(order))
+        terms = workshop.space.growing(np.uint32)
+        for _start, chunk in chunks(bags.terms):
+            terms.append(place[chunk])
         return cls(
             *corpus.urls.take(urls), pages, homes[pages], words.hashes[order], factors[order], bags.offsets,
-            place[bags.terms], bags.weights,
+            terms.finish(), bags.weights,
         )  # fmt: skip
+
+    def copy(self, space: Workspace) -> "SampledPages":
+        """Return a copy that kernels take: arrays of a collection are read-only."""
+        columns = [(space.growing(column.dtype), column) for column in self]
+        for copied, column in columns:
+            copied.append(column)
+        return SampledPages(*(copied.finish() for copied, _column in columns))
 
     def find_in(self, corpus: Corpus) -> npt.NDArray[np.int64]:
         """Return the number of each sampled address in a corpus, -1 for those that it does not know."""
@@ -208,7 +218,8 @@ class SampledPages(NamedTuple):
             bags = workshop.matrix(_WORDS, urls[some], words_alone=True, factors=factors)
             known = column[bags.terms] >= 0
             offsets = np.append(0, np.cumsum(known))[bags.offsets]
-            return BagMatrix(offsets, column[bags.terms[known]], bags.weights[known], len(self.hashes))
+            terms = column[bags.terms[known]].astype(np.uint32)
+            return BagMatrix(offsets, terms, bags.weights[known], len(self.hashes))
 
         near = _find_nearest(table, bags_of, others, threads, workshop.space, no_progress)
         del table
@@ -244,10 +255,9 @@ def _links_to_sample(
         weights = weigh_links(out[sources], into[targets])
         for edges, page, sampled in ((forth, sources, targets), (back, targets, sources)):
             kept = (in_others[page] >= 0) & (in_sample[sampled] >= 0)
-            for column, values in zip(
-                edges, (in_others[page[kept]], in_sample[sampled[kept]], weights[kept]), strict=True
-            ):
-                column.append(values)
+            columns: tuple[Array, ...] = in_others[page[kept]], in_sample[sampled[kept]], weights[kept]
+            for edge, values in zip(edges, columns, strict=True):
+                edge.append(values)
     by_source, by_target = ([column.finish() for column in edges] for edges in (forth, back))
     order = np.argsort(by_target[0], kind="stable")
     return (by_source[0], by_source[1], by_source[2]), (by_target[0][order], by_target[1][order], by_target[2][order])

@@ -274,7 +274,7 @@ def search_words(corpus: Corpus) -> Vocabulary:
     """Return all words of a collection in the forms that full-text search uses."""
     forms = form_table(corpus)
     numbers = np.arange(len(forms), dtype=np.uint32)
-    hashes = np.fromiter((word_hash(form.decode()) for form in forms.table), np.uint64, len(forms))
+    hashes = np.fromiter(map(word_hash, forms.names()), np.uint64, len(forms))
     return Vocabulary(forms.of_term.astype(np.int32), numbers, hashes)
 
 
