@@ -7,7 +7,7 @@ import pytest
 
 from pagekin.bags import BagMatrix
 from pagekin.clusters import Tree
-from pagekin.clusters.levels import Level, LevelSums, PageLinks, Rows, sibling_groups, tree_levels
+from pagekin.clusters.levels import Level, LevelSums, PageLinks, Rows, SumsAbove, sibling_groups, tree_levels
 
 PAGES, TERMS = 40, 12
 
@@ -26,8 +26,12 @@ def random_tree(rng: np.random.Generator) -> Tree:
     return Tree.of_paths("random", paths, {})
 
 
+def few_at_a_time(tree: Tree) -> Iterator[Level]:
+    return sibling_groups(tree, np.arange(PAGES + 1), 12)
+
+
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("parts", [tree_levels, sibling_groups])
+@pytest.mark.parametrize("parts", [tree_levels, sibling_groups, few_at_a_time])
 def test_groups_of_nodes_have_the_sums_of_each_of_their_nodes(
     seed: int, parts: Callable[[Tree], Iterator[Level]]
 ) -> None:
@@ -72,6 +76,22 @@ def test_groups_of_siblings_come_after_their_parents_and_one_branch_at_a_time(se
         waiting |= {node for node in level.nodes.tolist() if tree.children[node]}
         # What is still to be divided are siblings of this group and of those above it.
         assert {int(tree.parent[node]) for node in waiting} <= {*tree.path(int(level.nodes[0])), -1}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_small_groups_find_their_parents_sums_which_are_forgotten_after_the_last_child(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows, tree = random_rows(rng), random_tree(rng)
+    above = SumsAbove(tree)
+    largest = 0
+    for level in few_at_a_time(tree):
+        parent = above.parent(level)
+        number = int(tree.parent[level.nodes[0]])
+        assert (parent.size if parent else -1) == (len(tree.pages_of(number)) if number >= 0 else -1)
+        above.note(level, LevelSums.of(level, rows))
+        largest = max(largest, len(level.pages))
+    assert above.parent(Level(np.array([1]), np.zeros(2, np.int64), np.zeros(0, np.int64))) is None
+    assert largest == PAGES  # of the root, which cannot be divided
 
 
 @pytest.mark.parametrize("seed", range(5))

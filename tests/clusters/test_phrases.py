@@ -167,6 +167,6 @@ def test_known_phrases_are_found_on_other_pages_with_the_same_ranks(
         column.tolist() for column in map(np.concatenate, zip(*finder.find_known(every.hashes[wanted]), strict=True))
     ]
     kept = np.isin(every.phrases, wanted)
-    expected = every.pages[kept], np.searchsorted(wanted, every.phrases[kept]), every.ranks[kept]
+    expected = every.pages_of(np.flatnonzero(kept)), np.searchsorted(wanted, every.phrases[kept]), every.ranks[kept]
     assert sorted(zip(*found, strict=True)) == sorted(zip(*(column.tolist() for column in expected), strict=True))
     assert len(found[0]) > 20

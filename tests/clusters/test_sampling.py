@@ -104,7 +104,13 @@ def test_pages_join_where_their_edges_weigh_most(seed: int) -> None:
     edges = 40
     voters = rng.integers(0, len(others) - 5, edges)  # the last five have none
     sampled, weights = rng.integers(0, len(sample), edges), rng.integers(1, 5, edges).astype(np.float64)
-    made = _join_by_votes(count, sample, others, levels, (voters, sampled, weights))
+    middle = len(others) // 2
+    batches = [
+        (first, last, (voters[some], sampled[some], weights[some]))
+        for first, last in ((0, middle), (middle, len(others)))
+        if (some := (voters >= first) & (voters < last)) is not None
+    ]
+    made = _join_by_votes(count, sample, others, levels, batches)
     home: dict[int, list[int]] = {
         int(page): [int(level[place]) for level in levels] for place, page in enumerate(sample)
     }

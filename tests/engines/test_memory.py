@@ -70,11 +70,17 @@ def test_too_little_memory_is_refused_before_work_starts_with_the_least_that_wou
 
 
 def test_shards_need_less_memory_than_one_piece_and_their_clusters_are_counted() -> None:
-    large, sample = 100 << 30, 30_000
+    large, sample = 100 << 30, 90_000
     needed = [least_memory(large, shards) for shards in (1, 8, 64)]
     assert needed[0] > needed[1] > needed[2] > needs.WHOLE_TABLES * needs.MEMORY_SHARE * large
-    assert least_memory(100 << 20, 8, sample) > least_memory(100 << 20, 8)
-    assert least_memory(1 << 30, 8, sample) == least_memory(2 << 30, 8, sample)  # of a sample, not of all pages
+    for shards in (1, 8):
+        assert least_memory(1 << 30, shards, sample) > least_memory(1 << 30, shards)
+        assert least_memory(1 << 30, shards, 30_000) == least_memory(
+            1 << 30, shards
+        )  # there is room for the usual sample
+        assert least_memory(1 << 30, shards, sample) == least_memory(
+            2 << 30, shards, sample
+        )  # of a sample, not of all pages
 
 
 def test_too_little_memory_for_shards_is_refused_and_the_message_says_what_clusters_cost(tmp_path: Path) -> None:
@@ -86,7 +92,7 @@ def test_too_little_memory_for_shards_is_refused_and_the_message_says_what_clust
     with pytest.raises(
         TooLittleMemoryError, match=r"MB of HTML in 3 shards; \d+M would do, or \d+M with --no-clusters"
     ):
-        build_shards(plan, 3, BuildRecipe(Strategy(), ClusterSettings()))
+        build_shards(plan, 3, BuildRecipe(Strategy(), ClusterSettings(sample=200_000)))
     with pytest.raises(TooLittleMemoryError, match=r"MB of HTML in 3 shards; \d+M would do. Nothing was begun."):
         build_shards(plan, 3, BuildRecipe(Strategy()))
     assert not plan.out.exists()

@@ -39,6 +39,22 @@ def test_large_arrays_lie_in_files_without_a_name(tmp_path: Path) -> None:
     assert room.empty(0, np.int64).shape == (0,)
 
 
+@pytest.mark.parametrize("limit", [0, 1 << 10, 1 << 20])
+def test_an_array_grows_in_memory_and_goes_on_in_a_file(tmp_path: Path, limit: int) -> None:
+    grows, nothing = (Workspace(tmp_path, MemoryBudget(limit)).growing(np.uint16) for _ in range(2))
+    for first in range(0, 3_000, 7):
+        grows.append(np.arange(first, first + 7)[:: 1 if first % 2 else -1])
+        assert grows.length == first + 7
+    whole = grows.finish()
+    assert whole.dtype == np.uint16
+    assert whole.reshape(-1, 7)[:2].tolist() == [[6, 5, 4, 3, 2, 1, 0], [7, 8, 9, 10, 11, 12, 13]]
+    assert int(whole.sum()) == sum(range(len(whole)))
+    assert whole.flags.owndata == (limit != 1 << 10)
+    whole[0] = 9  # it may be changed in place
+    assert nothing.finish().tolist() == []
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_array_that_the_disk_cannot_hold_is_refused_when_it_is_made(tmp_path: Path) -> None:
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))

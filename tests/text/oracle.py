@@ -15,7 +15,7 @@ class Oracle:
 
     def __init__(self, corpus: Corpus) -> None:
         table = form_table(corpus)
-        names = table.names()
+        names = list(table.names())
         self._same = (
             {}
             if table.same is None

@@ -66,7 +66,7 @@ def test_every_term_of_a_collection_has_its_form(demo: TextIndex) -> None:
     assert table.same is not None  # some pages of the demo web are in other languages
     assert table.of_term.tolist() == table.same[own].tolist()
     assert np.mean(table.same[own] == own) > 0.99
-    assert table.names() == sorted(set(table.names()), key=str.encode)
+    assert list(table.names()) == sorted(set(table.names()), key=str.encode)
     assert shares[-1] == 1.0
 
 

@@ -93,7 +93,7 @@ def test_a_whole_index_is_found_to_be_whole(index: TextIndex) -> None:
 def test_forms_that_stand_for_the_same_word_have_the_least_of_them() -> None:
     forms = form_table(read_web(web()))
     assert forms.same is not None
-    assert np.all(forms.same <= np.arange(len(forms.names())))
+    assert np.all(forms.same <= np.arange(len(forms)))
     assert np.array_equal(forms.same[forms.same], forms.same)
     assert np.array_equal(forms.same[forms.of_term], forms.of_term)
     groups: dict[int, set[str]] = {}
@@ -113,5 +113,5 @@ def test_a_word_that_mostly_stands_on_english_pages_keeps_its_form() -> None:
     pages = {f"http://en.example/{n}": f'<html lang="en"><p>The stars shine {n}. Star light.' for n in range(5)}
     pages["http://de.example/0"] = '<html lang="de"><p>Die Stars und der Star und Sterne leuchten.'
     forms = form_table(read_web(pages))
-    by_name = dict(zip(forms.names(), range(len(forms.names())), strict=True))
+    by_name = dict(zip(forms.names(), range(len(forms)), strict=True))
     assert forms.same is None or int(forms.same[by_name["star"]]) == by_name["star"]

@@ -176,10 +176,14 @@ def _band_width(threshold: float) -> int:
 def _band_keys(sketches: Array, width: int) -> npt.NDArray[np.int64]:
     """Return a key per sketch and band, equal for equal bands; -1 for a band that is empty or unique."""
     bands = np.asarray(sketches).reshape(len(sketches), SKETCH_PLACES // width, width)
-    hashes = np.tile(np.arange(bands.shape[1], dtype=np.uint64), (len(bands), 1))
-    for place in range(width):
-        hashes = mix64((hashes << np.uint64(16)) ^ bands[:, :, place])
-    _, number, times = np.unique(hashes, return_inverse=True, return_counts=True)
-    number = number.reshape(hashes.shape)
-    shared = (times[number] > 1) & (bands != EMPTY_PLACE).any(axis=2)
-    return np.where(shared, number, -1)
+    keys, used = np.empty(bands.shape[:2], np.int64), 0
+    for band in range(bands.shape[1]):  # one after another: all hashes together would take several times the memory
+        hashes = np.full(len(bands), band, np.uint64)
+        for place in range(width):
+            hashes = mix64((hashes << np.uint64(16)) ^ bands[:, band, place])
+        _, number, times = np.unique(hashes, return_inverse=True, return_counts=True)
+        shared = times > 1
+        key = np.where(shared, used + np.cumsum(shared) - 1, -1)
+        keys[:, band] = np.where((bands[:, band] != EMPTY_PLACE).any(axis=1), key[number], -1)
+        used += int(np.count_nonzero(shared))
+    return keys

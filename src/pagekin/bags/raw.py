@@ -8,9 +8,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Array, ArrayFile, batch_ranges
+from pagekin.store import Array, ArrayFile, MemoryBudget, batch_ranges
 
-_BATCH_ENTRIES = 1 << 22
+_BATCH_ENTRIES, _ENTRY_BYTES = 1 << 22, 40
+"""Entries that are looked at together, and bytes that each takes meanwhile."""
 
 
 class Raw(NamedTuple):
@@ -48,7 +49,7 @@ def temporary_array(path: Path, dtype: npt.DTypeLike) -> Iterator[ArrayFile]:
         file.abandon()
 
 
-def keep_terms(raw: Raw, kept: Array, folder: Path) -> Raw:
+def keep_terms(raw: Raw, kept: Array, folder: Path, memory: MemoryBudget) -> Raw:
     """Return merged bags with only the terms that `kept` marks, renumbered; bags that become empty are dropped."""
     number = np.cumsum(kept) - 1
     sizes = np.zeros(len(raw.urls), np.int64)
@@ -58,7 +59,7 @@ def keep_terms(raw: Raw, kept: Array, folder: Path) -> Raw:
         temporary_array(folder / "raw.origins", np.uint8) as all_origins,
         temporary_array(folder / "raw.counts", np.uint8) as all_counts,
     ):
-        for first, last in batch_ranges(raw.offsets, _BATCH_ENTRIES):
+        for first, last in batch_ranges(raw.offsets, memory.items(_BATCH_ENTRIES, _ENTRY_BYTES)):
             part = slice(int(raw.offsets[first]), int(raw.offsets[last]))
             stays = kept[raw.terms[part]]
             ends = np.append(0, np.cumsum(stays))

@@ -22,6 +22,8 @@ from pagekin.store import NO_LIMIT, Array, MemoryBudget, Workspace, batch_ranges
 Stage = TypeVar("Stage")
 _KEPT_STAGES = 16
 """Stages that are kept at a time, each a few times as large as the words of the collection."""
+_ENTRY_BYTES = 100
+"""Bytes that an entry of a bag takes while it is weighed."""
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,12 @@ class BagWorkshop:
         self._stages: dict[tuple[Any, ...], tuple[Any, Path]] = {}
         self._rooms = 0
 
+    @property
+    def space(self) -> Workspace:
+        """Return where large arrays may be put: files there have no names, and go with their arrays."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return Workspace(self._folder, self.memory)
+
     def bags(self, strategy: Strategy) -> BagSet:
         """Make the bags of all URLs by a strategy."""
         raw, window_words = self._merge(strategy)
@@ -117,7 +125,7 @@ class BagWorkshop:
     def matrix(
         self, strategy: Strategy, urls: Array, words_alone: bool = False, factors: Array | None = None
     ) -> BagMatrix:
-        """Return the bags of some URLs as matrix rows, in memory for these rows only.
+        """Return the bags of some URLs as matrix rows, with memory for these rows only, or as files where they are many.
 
         A URL without a bag has an empty row; with `words_alone` terms that are no words are left out after weighing. Terms weigh
         by their `factors`, or by how many bags of this corpus hold them.
@@ -130,8 +138,10 @@ class BagWorkshop:
         place = place[rows]
         ends = np.cumsum(np.append(0, np.diff(raw.offsets)[place]))
         sizes = np.zeros(len(urls), np.int64)
-        terms, weights = [np.zeros(0, np.uint32)], [np.zeros(0, np.float32)]
-        for first, last in batch_ranges(ends, build.BATCH_WORK) if len(rows) else ():
+        room, done = self.space, 0
+        terms, weights = room.empty(int(ends[-1]), np.uint32), room.empty(int(ends[-1]), np.float32)
+        batches = batch_ranges(ends, self.memory.items(build.BATCH_WORK, _ENTRY_BYTES)) if len(rows) else ()
+        for first, last in batches:
             entries = row_entries(raw.offsets, place[first:last])
             own_terms = raw.terms[entries]
             sums = scaled_frequencies(raw.sums[entries], strategy) * factors[own_terms]
@@ -139,10 +149,11 @@ class BagWorkshop:
             kept = own_terms < limit
             of_row = np.repeat(np.arange(last - first), np.diff(ends[first : last + 1]))
             sizes[rows[first:last]] = np.bincount(of_row[kept], minlength=last - first)
-            terms.append(own_terms[kept])
-            weights.append(weighed[kept])
+            fresh = slice(done, done + int(np.count_nonzero(kept)))
+            terms[fresh], weights[fresh] = own_terms[kept], weighed[kept]
+            done = fresh.stop
         offsets = np.cumsum(np.append(0, sizes))
-        return BagMatrix(offsets, np.concatenate(terms), np.concatenate(weights), limit)
+        return BagMatrix(offsets, terms[:done], weights[:done], limit)
 
     def _merge(self, strategy: Strategy) -> tuple[Raw, tuple[float, float]]:
         """Return (the merged bags of a strategy before weighting, the mean widths of its windows)."""
@@ -190,7 +201,7 @@ class BagWorkshop:
         kept[:links_end] = True
         # Addresses that are linked to stand last, behind citing pages if there are any.
         kept[len(kept) - (end - links_end) :] = True
-        return keep_terms(raw, kept, room)
+        return keep_terms(raw, kept, room, self.memory)
 
     def term_text(self, strategy: Strategy, term: int) -> str:
         """Return a term for display: a word, or the address of a citing or cited page."""

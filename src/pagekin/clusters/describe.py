@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from pagekin.bags import is_telling
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
-from pagekin.clusters.levels import Level, LevelSums, NodeSums, PageLinks, Rows, sibling_groups
+from pagekin.clusters.levels import Level, LevelSums, NodeSums, PageLinks, Rows, SumsAbove, sibling_groups
 from pagekin.hypertext import WrittenWords
 from pagekin.store import Array
 
@@ -25,6 +25,8 @@ _UNTITLED, _TITLED = 0.1, 0.3
 """The weight of a word that is in no title; the share of titles beyond which more add nothing."""
 _WRITTEN = 20
 """How many pages, besides the central ones, show how words are written."""
+_SPELT = 1 << 10
+"""Nodes, about, for whose words pages are opened at a time, to see how these are written."""
 _LINKS = 0.3
 """The weight of links from inside the cluster, relative to terms, in choosing central pages."""
 
@@ -59,28 +61,35 @@ def describe(
     level of the tree, two passes over the words of the pages and one over their links; memory for the sums of the nodes
     above one at a time.
     """
-    central: list[tuple[int, ...]] = [()] * len(tree)
-    asked: list[WrittenWords] = [WrittenWords((), ())] * len(tree)
-    above: dict[int, NodeSums] = {}
-    for level in sibling_groups(tree):
+    descriptions = [ClusterDescription("", (), ())] * len(tree)
+    waiting: dict[int, tuple[WrittenWords, tuple[int, ...]]] = {}
+    texts: dict[str, str] = {}
+
+    def spell() -> None:
+        spelt = pages.written([asked for asked, _central in waiting.values()])
+        for (node, (_asked, central)), terms in zip(waiting.items(), spelt, strict=True):
+            descriptions[node] = ClusterDescription("", tuple(texts.setdefault(term, term) for term in terms), central)
+        waiting.clear()
+
+    above = SumsAbove(tree)
+    for level in sibling_groups(tree, pages.rows.offsets):
         sums = LevelSums.of(level, pages.rows, with_dots=True)
-        parent = above.pop(int(tree.parent[level.nodes[0]]), None)
-        telling = _weigh_terms(level, sums, LevelSums.of(level, pages.titles), parent)
+        telling = _weigh_terms(level, sums, LevelSums.of(level, pages.titles), above.parent(level))
+        above.note(level, sums)
         if note:
             note(level, sums, telling)
         chosen = choose_central(level, sums, pages.links, unfit)
         for place, node in enumerate(level.nodes.tolist()):
-            if tree.children[node]:
-                above[node] = sums.of_node(place, int(level.sizes[place]))
             pairs = sums.pairs(place)
             held = level.pages[level.offsets[place] : level.offsets[place + 1]]
             terms = _choose_distinct(
                 sums.term[pairs], telling[pairs], pages.word, pages.same, pages.language(held)
             )  # fmt: skip
-            central[node] = chosen[place]
-            asked[node] = WrittenWords(tuple(terms), (*central[node], *held[:_WRITTEN].tolist()))
-    written = pages.written(asked)
-    descriptions = [ClusterDescription("", tuple(terms), of) for terms, of in zip(written, central, strict=True)]
+            shown_by = (*chosen[place], *held[:_WRITTEN].tolist())
+            waiting[node] = WrittenWords(tuple(terms), shown_by), chosen[place]
+        if len(waiting) >= _SPELT:
+            spell()
+    spell()
     names = [one.name for one in tree.descriptions] or _choose_names(tree, descriptions)
     named = [replace(one, name=name) for one, name in zip(descriptions, names, strict=True)]
     return replace(tree, descriptions=named)

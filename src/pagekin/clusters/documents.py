@@ -10,16 +10,16 @@ Pages stay alone where in doubt, and where others link to them much: those of an
 """
 
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.clusters.hierarchy import ClusterDescription, Tree
 from pagekin.hypertext import Corpus, ShortTitles, host_of
-from pagekin.store import Array
+from pagekin.store import IN_MEMORY, Array, Workspace
 
 DOCUMENTS_TREE = "documents"
 """The name of their tree."""
@@ -58,16 +58,18 @@ class Document:
     """The cover's, without what its host repeats."""
 
 
-def find_documents(corpus: Corpus) -> list[Document]:
+def find_documents(corpus: Corpus, space: Workspace = IN_MEMORY) -> list[Document]:
     """Find the composite documents of a corpus, by their covers' addresses; no page is in two of them.
+
+    Large arrays are put into `space`.
 
     Of documents that share pages the larger one stays, then the one whose cover is linked with more of it, or has the
     shorter address. Cost: a few steps for each link, and for each page that may be a cover those of at most 64 pages.
     """
-    search = _Search(corpus)
+    search = _Search(corpus, space)
     may_cover = sorted(node for node, others in search.mutual.items() if len(others) >= FEWEST_PAGES - 1)
     candidates = [(group, cover) for cover in may_cover if (group := search.document(cover))]
-    candidates.sort(key=lambda one: (-len(one[0]), -search.width(one[1], one[0]), len(search.urls[one[1]]), one[1]))
+    candidates.sort(key=lambda one: (-len(one[0]), -search.width(one[1], one[0]), len(search.url(one[1])), one[1]))
     taken: set[int] = set()
     kept: list[Document] = []
     for group, cover in candidates:
@@ -77,12 +79,12 @@ def find_documents(corpus: Corpus) -> list[Document]:
     return sorted(kept, key=lambda one: one.cover)
 
 
-def document_tree(corpus: Corpus) -> Tree:
+def document_tree(corpus: Corpus, space: Workspace = IN_MEMORY) -> Tree:
     """Return the composite documents as a tree: a node each below the root, named by its title, its cover the central page.
 
     Pages that are documents of their own are not in it.
     """
-    documents = find_documents(corpus)
+    documents = find_documents(corpus, space)
     sizes = [0, 0, *(len(one.pages) for one in documents)]
     return Tree(
         DOCUMENTS_TREE,
@@ -112,26 +114,40 @@ def fold_documents(covers: Array, pages: Iterable[int]) -> list[int]:
 class _Search:
     """The search for documents among the pages of a corpus, as nodes of their graph."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, space: Workspace) -> None:
         from pagekin.clusters.links import page_graph  # which questions do not need
 
         self.corpus = corpus
-        self.graph = page_graph(corpus)
-        self.urls = [corpus.url(number) for number in self.graph.urls.tolist()]
-        self.folders = [url.partition("?")[0].rpartition("/")[0] for url in self.urls]
-        self.hosts = [host_of(url) for url in self.urls]
+        self.graph = page_graph(corpus, space)
+        # Pages share the texts of their folders and hosts, of which there are fewer.
+        texts: dict[str, str] = {}
+        self.folders: list[str] = []
+        self.hosts: list[str] = []
+        self._nodes_of_host: dict[str, array[int]] = {}
+        for node in range(len(self.graph)):
+            url = self.url(node)
+            folder, host = url.partition("?")[0].rpartition("/")[0], host_of(url)
+            self.folders.append(texts.setdefault(folder, folder))
+            self.hosts.append(texts.setdefault(host, host))
+            self._nodes_of_host.setdefault(self.hosts[-1], array("q")).append(node)
         self.titles = ShortTitles(corpus)
         self.mutual = self._find_mutual()
         # Whether others know a page shows for most pages by the first that links to it; only pages with links are asked for.
-        self.first_into: list[int] = np.append(self.graph.in_sources, -1)[self.graph.in_offsets[:-1]].tolist()
-        self.known: list[int] = np.diff(self.graph.in_offsets).tolist()
+        self.first_into = array("q", np.append(self.graph.in_sources, -1)[self.graph.in_offsets[:-1]].astype(np.int64))
+        self.known = array("q", np.diff(self.graph.in_offsets))
+        self._holders: tuple[str, dict[str, set[int]]] = ("", {})
+
+    def url(self, node: int) -> str:
+        """Return the address of a node."""
+        return self.corpus.url(int(self.graph.urls[node]))
 
     def _find_mutual(self) -> dict[int, set[int]]:
         """Return, for each node, the nodes in nearby folders that are linked with it in both directions."""
-        above = [folder.rpartition("/")[0] for folder in self.folders]
+        above = {folder: folder.rpartition("/")[0] for folder in set(self.folders)}
         mutual: dict[int, set[int]] = {}
         for node, other in self._linked_both_ways():
-            if above[node] == above[other] or self._below(node, other) or self._below(other, node):
+            is_beside = above[self.folders[node]] == above[self.folders[other]]
+            if is_beside or self._below(node, other) or self._below(other, node):
                 mutual.setdefault(node, set()).add(other)
         return mutual
 
@@ -287,7 +303,7 @@ class _Search:
         """Return whether two pages linked with a cover hold a word of its title. A site's front page covers the site."""
         if self.folders[cover].count("/") < 3:
             return False
-        of_host = self._holders[self.hosts[cover]]
+        of_host = self._holders_in(self.hosts[cover])
         return any(len(of_host[word] & self.mutual[cover]) > 1 for word in self._words(cover))
 
     def _has_a_name(self, cover: int, group: set[int]) -> bool:
@@ -309,21 +325,24 @@ class _Search:
         # Of two inner pages, the cover may be the page between them: then it has as much of its own as they have.
         if not name or (len(inner) < _RUN and 2 * len(name) <= len(title)):
             return False
-        of_host = self._holders[self.hosts[cover]]
+        of_host = self._holders_in(self.hosts[cover])
         everywhere = set.intersection(*(of_host[word] for word in name))
         return 2 * len(everywhere & group) > len(everywhere) and 2 * len(group) <= len(of_host[""])
 
-    @cached_property
-    def _holders(self) -> dict[str, dict[str, set[int]]]:
-        """Return the nodes that hold each word of a title, by host; all nodes of the host hold the word ''."""
-        holders: dict[str, dict[str, set[int]]] = {}
-        for node, host in enumerate(self.hosts):
-            held = holders.setdefault(host, {})
-            for word in ("", *self._words(node)):
-                held.setdefault(word, set()).add(node)
-        return holders
+    def _holders_in(self, host: str) -> dict[str, set[int]]:
+        """Return the nodes of a host that hold each word of a title; all of them hold the word ''.
+
+        They are kept until another host is asked for: covers come in the order of their addresses.
+        """
+        if self._holders[0] != host:
+            held: dict[str, set[int]] = {}
+            for node in self._nodes_of_host[host]:
+                for word in ("", *self._words(node)):
+                    held.setdefault(word, set()).add(node)
+            self._holders = host, held
+        return self._holders[1]
 
     def make(self, cover: int, group: set[int]) -> Document:
         """Make the document of these nodes; a node stands for all captures of its address."""
         pages = (page for node in group for page in self.corpus.pages_of(int(self.graph.urls[node])))
-        return Document(int(self.graph.pages[cover]), tuple(sorted(pages)), self._title(cover) or self.urls[cover])
+        return Document(int(self.graph.pages[cover]), tuple(sorted(pages)), self._title(cover) or self.url(cover))

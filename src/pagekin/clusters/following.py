@@ -58,7 +58,7 @@ def follow_trees(
     homes = _join(corpus, clusters, homes, workshop, sample, progress, threads)
     page_now = np.full(len(before), -1, np.int64)
     page_now[page_before[page_before >= 0]] = np.flatnonzero(page_before >= 0)
-    documents = document_tree(corpus)
+    documents = document_tree(corpus, workshop.space)
     facts = {**clusters.facts, "documents": len(documents) - 1, "moved": moved}
     whole = replace(_with_pages(clusters, homes, page_now), facts=facts)
     if any(len(clusters.pages_of(node)) and not len(whole.pages_of(node)) for node in range(len(whole))):
@@ -114,7 +114,7 @@ def join_shard(
         page_now[page] = (corpus.pages_of(url) or [-1])[0] if url >= 0 else -1
     levels = [ancestors[sample.homes] for ancestors in _ancestors(clusters)]
     homes = sample.join(corpus, levels, workshop, threads)
-    documents = document_tree(corpus)
+    documents = document_tree(corpus, workshop.space)
     facts = {**clusters.facts, "documents": len(documents) - 1}
     whole = _with_pages(
         replace(clusters, facts=facts), np.where(homes >= 0, homes, _largest(clusters)), page_now

@@ -1,6 +1,7 @@
 """Hierarchies of a collection's pages, and how they are stored; a collection may have several over the same pages."""
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.store import Array, Kin, KinWriter, pack_strings, smallest_uint
+from pagekin.store import Array, Kin, KinWriter, distinct, pack_strings, smallest_uint
 
 TREE_ARRAYS = "tree."
 """The prefix of the arrays' names."""
@@ -131,17 +132,29 @@ class Tree:
         return cls(name, np.array(parents, np.int32), offsets.astype(np.int64), order, {**facts, "shown": shown})
 
     @classmethod
-    def of_paths(cls, name: str, paths: Sequence[tuple[int, tuple[str, ...]]], facts: Mapping[str, Any]) -> "Tree":
-        """Make a tree from (page, path) pairs: every prefix of a path is a node, named by its last part."""
-        beginnings = sorted({path[:length] for _page, path in paths for length in range(len(path) + 1)})
-        number = {path: place for place, path in enumerate(sorted(beginnings, key=lambda path: (len(path), path)))}
-        parent = [-1 if not path else number[path[:-1]] for path in number]
-        held = sorted({(number[path], page) for page, path in paths})
-        offsets = np.searchsorted([node for node, _page in held], np.arange(len(number) + 1))
-        descriptions = [ClusterDescription(path[-1] if path else "", (), ()) for path in number]
+    def of_paths(cls, name: str, paths: Iterable[tuple[int, tuple[str, ...]]], facts: Mapping[str, Any]) -> "Tree":
+        """Make a tree from (page, path) pairs: every prefix of a path is a node, named by its last part.
+
+        Memory: for the different paths, and two numbers for each pair.
+        """
+        known: dict[tuple[str, ...], int] = {}
+        nodes, pages = array("q"), array("q")
+        for page, path in paths:
+            if path not in known:
+                for length in range(len(path) + 1):
+                    known.setdefault(path[:length], len(known))
+            nodes.append(known[path])
+            pages.append(page)
+        order = sorted(known, key=lambda path: (len(path), path))
+        number = np.empty(len(known), np.int64)
+        number[[known[path] for path in order]] = np.arange(len(known))
+        width = max(pages, default=0) + 1
+        held = distinct(number[np.frombuffer(nodes, np.int64)] * width + np.frombuffer(pages, np.int64))
+        parent = [-1 if not path else int(number[known[path[:-1]]]) for path in order]
+        offsets = np.searchsorted(held, np.arange(len(known) + 1) * width)
+        descriptions = [ClusterDescription(path[-1] if path else "", (), ()) for path in order]
         return cls(
-            name, np.array(parent, np.int32), offsets.astype(np.int64), np.array([page for _n, page in held], np.int64),
-            dict(facts), descriptions,
+            name, np.array(parent, np.int32), offsets.astype(np.int64), held % width, dict(facts), descriptions,
         )  # fmt: skip
 
 

@@ -9,7 +9,12 @@ import numpy.typing as npt
 
 from pagekin.bags import BagMatrix
 from pagekin.clusters.hierarchy import Tree
-from pagekin.store import Array
+from pagekin.store import IN_MEMORY, Array, Workspace, batch_ranges
+
+_ENTRIES = 1 << 20
+"""Entries of rows that are normalised at a time."""
+_SUMMED = 1 << 19
+"""Entries of rows that are summed up at a time, over nodes with the same parent: the memory is that of so many sums."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,12 +29,20 @@ class Rows:
     """Number of terms."""
 
     @classmethod
-    def of_words(cls, bags: BagMatrix, words: int) -> "Rows":
-        """Return the words of pages' bags, with each row normalised to sum 1."""
-        is_word = bags.terms < words
-        page, weights = bags.rows[is_word], bags.weights[is_word].astype(np.float64)
-        weights /= np.maximum(np.bincount(page, weights, len(bags)), 1e-30)[page]
-        return cls(np.searchsorted(page, np.arange(len(bags) + 1)), bags.terms[is_word], weights, words)
+    def of_words(cls, bags: BagMatrix, words: int, space: Workspace = IN_MEMORY) -> "Rows":
+        """Return the words of pages' bags, with each row normalised to sum 1; in files of `space` if they are large."""
+        terms, weights = space.growing(bags.terms.dtype), space.growing(np.float64)
+        sizes = np.zeros(len(bags), np.int64)
+        for first, last in batch_ranges(bags.offsets, _ENTRIES):
+            here = slice(int(bags.offsets[first]), int(bags.offsets[last]))
+            is_word = bags.terms[here] < words
+            row = np.repeat(np.arange(last - first), np.diff(bags.offsets[first : last + 1]))[is_word]
+            some = bags.weights[here][is_word].astype(np.float64)
+            some /= np.maximum(np.bincount(row, some, last - first), 1e-30)[row]
+            sizes[first:last] = np.bincount(row, minlength=last - first)
+            terms.append(bags.terms[here][is_word])
+            weights.append(some)
+        return cls(np.append(0, np.cumsum(sizes)), terms.finish(), weights.finish(), words)
 
     def place_among(self, pages: Array, count: int) -> "Rows":
         """Return `count` rows for more pages: row i of these is row pages[i] (ascending) of them, and others are empty."""
@@ -118,16 +131,26 @@ def tree_levels(tree: Tree) -> Iterator[Level]:
         yield Level.of(tree, order[first:last])
 
 
-def sibling_groups(tree: Tree) -> Iterator[Level]:
+def sibling_groups(tree: Tree, work: Array | None = None, most: int = _SUMMED) -> Iterator[Level]:
     """Yield the root, and then the children of every node that has some, in depth-first order.
 
-    So whoever compares nodes with their parents has to remember those above alone, not whole levels.
+    So whoever compares nodes with their parents has to remember those above alone, not whole levels. If `work` says how much
+    there is to do up to each page, children come in several groups, each with about `most` work or of one node.
     """
     waiting = [[0]]
     while waiting:
         nodes = waiting.pop()
         yield Level.of(tree, np.array(nodes, np.int64))
-        waiting += [tree.children[node] for node in reversed(nodes) if tree.children[node]]
+        for node in reversed(nodes):
+            waiting += reversed(_divide(tree, tree.children[node], work, most))
+
+
+def _divide(tree: Tree, nodes: list[int], work: Array | None, most: int) -> list[list[int]]:
+    """Divide some nodes into groups with about so much work each."""
+    if work is None or not nodes:
+        return [nodes] if nodes else []
+    of_node = [int(np.sum(work[pages + 1] - work[pages])) for pages in map(tree.pages_of, nodes)]
+    return [nodes[first:last] for first, last in batch_ranges(np.cumsum([0, *of_node]), most)]
 
 
 @dataclass(frozen=True)
@@ -147,6 +170,27 @@ class NodeSums:
             return np.zeros(len(term), np.int64)
         places = np.minimum(np.searchsorted(self.term, term), len(self.term) - 1)
         return np.where(self.term[places] == term, self.pages[places], 0)
+
+
+class SumsAbove:
+    """The sums of nodes with children that are still to come, while the groups of a tree are looked at one after another."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._held: dict[int, NodeSums] = {}
+
+    def parent(self, level: Level) -> NodeSums | None:
+        """Return the sums of the parent of a group; None for the root's group."""
+        return self._held.get(int(self._tree.parent[level.nodes[0]]))
+
+    def note(self, level: Level, sums: "LevelSums") -> None:
+        """Keep the sums of a group's nodes that have children, and forget the parent's with its last child."""
+        parent, children = int(self._tree.parent[level.nodes[0]]), self._tree.children
+        if parent >= 0 and int(level.nodes[-1]) == children[parent][-1]:
+            self._held.pop(parent, None)
+        for place, node in enumerate(level.nodes.tolist()):
+            if children[node]:
+                self._held[node] = sums.of_node(place, int(level.sizes[place]))
 
 
 @dataclass(frozen=True)
@@ -196,7 +240,7 @@ class LevelSums:
 
     def of_node(self, place: int, size: int) -> NodeSums:
         """Return the sums of one node, given its number of pages."""
-        return NodeSums(size, self.term[self.pairs(place)], self.pages[self.pairs(place)])
+        return NodeSums(size, self.term[self.pairs(place)].copy(), self.pages[self.pairs(place)].copy())
 
     def pages_of(self, place: Array, term: Array) -> npt.NDArray[np.int64]:
         """Return how many pages of a place hold a term, for each of some places and terms."""

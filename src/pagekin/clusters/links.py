@@ -14,8 +14,10 @@ from pagekin.bags import citing_pages
 from pagekin.clusters.settings import LinkSettings
 from pagekin.hypertext import Corpus
 from pagekin.store import (
+    IN_MEMORY,
     Array,
     Progress,
+    Workspace,
     batch_ranges,
     chunks,
     count_targets,
@@ -64,16 +66,16 @@ class Graph:
         return cls.of_pairs(distinct(sources[other].astype(np.int64) * len(urls) + targets[other]), urls, pages)
 
     @classmethod
-    def of_pairs(cls, pairs: Array, urls: Array, pages: Array) -> "Graph":
+    def of_pairs(cls, pairs: Array, urls: Array, pages: Array, space: Workspace = IN_MEMORY) -> "Graph":
         """Make the graph from sorted, distinct links, each encoded as source * number of nodes + target."""
         count = len(urls)
         out_offsets = np.searchsorted(pairs, np.arange(count + 1, dtype=np.int64) * count).astype(np.int64)
-        targets, in_sources = np.empty(len(pairs), np.int32), np.empty(len(pairs), np.int32)
+        targets, in_sources = space.empty(len(pairs), np.int32), space.empty(len(pairs), np.int32)
         for start, chunk in chunks(pairs):
             targets[start : start + len(chunk)] = chunk % count
         counts = count_targets(targets, count)
         in_offsets = np.cumsum(np.append(0, counts))
-        for first, last, links in invert(targets, counts):
+        for first, last, links in invert(targets, counts, space.memory):
             in_sources[in_offsets[first] : in_offsets[last]] = pairs[links] // count
         return cls(urls.astype(np.int64), pages.astype(np.int64), out_offsets, targets, in_offsets, in_sources)
 
@@ -90,23 +92,26 @@ class Graph:
         return Graph.of(sources[held], targets[held], self.urls[nodes], self.pages[nodes])
 
 
-def page_graph(corpus: Corpus) -> Graph:
+def page_graph(corpus: Corpus, space: Workspace = IN_MEMORY) -> Graph:
     """Return the links between the captured pages of a corpus, each URL by its newest capture."""
     urls, pages = np.unique(np.asarray(corpus.pages.url), return_index=True)  # the newest capture comes first
-    return Graph.of_pairs(link_pairs(corpus, urls), urls, pages)
+    return Graph.of_pairs(link_pairs(corpus, urls, None, space), urls, pages, space)
 
 
-def link_pairs(corpus: Corpus, urls: Array, uses: Array | None = None) -> npt.NDArray[np.int64]:
+def link_pairs(
+    corpus: Corpus, urls: Array, uses: Array | None = None, space: Workspace = IN_MEMORY
+) -> npt.NDArray[np.int64]:
     """Return the distinct links between captured pages, given by sorted URLs; sorted, and without links to itself.
 
     A link is the place of its source in `urls` times their number plus that of its target. Links on older captures do not count,
-    nor those that `uses`, if it is given, does not mark with 0. Memory: for the result, and for some million anchors.
+    nor those that `uses`, if it is given, does not mark with 0. Memory: for the result, unless `space` has it in a file, and for
+    some million anchors.
     """
     place = np.full(len(corpus.urls), -1, np.int64)
     place[urls] = np.arange(len(urls))
     of_page = np.where(citing_pages(corpus), place[np.asarray(corpus.pages.url)], -1)
     bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
-    pieces = [np.zeros(0, np.int64)]
+    pairs = space.growing(np.int64)
     for first, last in batch_ranges(bounds, ANCHORS):
         here = slice(int(bounds[first]), int(bounds[last]))
         sources = np.repeat(of_page[first:last], np.diff(bounds[first : last + 1]))
@@ -114,8 +119,8 @@ def link_pairs(corpus: Corpus, urls: Array, uses: Array | None = None) -> npt.ND
         kept = (sources >= 0) & (targets >= 0) & (sources != targets)
         if uses is not None:
             kept &= uses[here] == 0
-        pieces.append(distinct(sources[kept] * len(urls) + targets[kept]))  # later batches have later sources
-    return np.concatenate(pieces)
+        pairs.append(distinct(sources[kept] * len(urls) + targets[kept]))  # later batches have later sources
+    return pairs.finish()
 
 
 def link_similarity(

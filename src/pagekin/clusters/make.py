@@ -27,7 +27,7 @@ from pagekin.clusters.settings import ClusterError, ClusterSettings
 from pagekin.clusters.shown import ShownPhrases, page_words, phrases_of_corpus
 from pagekin.clusters.terms import term_similarity, term_vectors
 from pagekin.hypertext import Corpus, common_spellings_of_many, host_of
-from pagekin.store import Array, Progress, no_progress, temporary_folder
+from pagekin.store import IN_MEMORY, Array, Progress, no_progress, temporary_folder
 
 PLAIN = Strategy().with_settings({"weight.frequency": "none"})
 """The words for names: common words describe a group of pages better than rare ones."""
@@ -77,12 +77,12 @@ def page_similarity(
 
 def address_tree(corpus: Corpus) -> Tree:
     """Return the tree of hosts, and below them of the folders in the addresses."""
-    paths = []
-    for page in range(len(corpus)):
+
+    def path(page: int) -> tuple[str, ...]:
         url = corpus.page_url(page)
-        folders = url.partition("?")[0].split("/")[3:-1]
-        paths.append((page, (host_of(url), *filter(None, folders))))
-    return Tree.of_paths("addresses", paths, {})
+        return (host_of(url), *filter(None, url.partition("?")[0].split("/")[3:-1]))
+
+    return Tree.of_paths("addresses", ((page, path(page)) for page in range(len(corpus))), {})
 
 
 def directory_tree(directory: Directory, corpus: Corpus) -> Tree:
@@ -107,8 +107,9 @@ def describe_trees(
     """
     chosen = pages_to_name(corpus, sample)
     with temporary_folder("clusters") as folder:
-        pages = _page_facts(corpus, workshop or BagWorkshop(corpus, folder, threads), chosen, threads)
-        shown = phrases_of_corpus(corpus, threads, sample) if phrases else None
+        workshop = workshop or BagWorkshop(corpus, folder, threads)
+        pages = _page_facts(corpus, workshop, chosen, threads)
+        shown = phrases_of_corpus(corpus, threads, sample, workshop.space) if phrases else None
         return [
             _describe_tree(corpus, tree, chosen, pages, shown if not tree.descriptions else None, names)
             for tree in trees
@@ -122,7 +123,7 @@ def _page_facts(corpus: Corpus, workshop: BagWorkshop, chosen: Array, threads: i
     urls, place = np.unique(page_url, return_index=True)
     bags = workshop.matrix(PLAIN, page_url, words_alone=True)
     return PageFacts(
-        Rows.of_words(bags, words).place_among(chosen, len(corpus)),
+        Rows.of_words(bags, words, workshop.space).place_among(chosen, len(corpus)),
         Rows.of_words(page_words(corpus, threads).titles, words),
         PageLinks.of(chosen[place[links_between(corpus, urls)[0]]], len(corpus)),
         lambda term: workshop.term_text(PLAIN, term),
@@ -172,7 +173,8 @@ def make_trees(
     """
     if not len(corpus):
         raise ClusterError(f"{corpus.kin.path} holds no page, so there is nothing to cluster")
-    clusters, documents = make_clusters(corpus, settings, progress, threads, workshop), document_tree(corpus)
+    clusters = make_clusters(corpus, settings, progress, threads, workshop)
+    documents = document_tree(corpus, workshop.space if workshop else IN_MEMORY)
     facts = settings.as_facts() | {"clusters": len(np.unique(clusters.labels)), "documents": len(documents) - 1}
     facts |= {"names": names.digest} if names.digest else {}
     facts |= {"sampled": clusters.sampled} if clusters.sampled else {}

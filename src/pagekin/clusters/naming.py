@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.clusters.hierarchy import Tree
-from pagekin.clusters.levels import Level, LevelSums, NodeSums, PageLinks
+from pagekin.clusters.levels import Level, LevelSums, NodeSums, PageLinks, SumsAbove
 from pagekin.clusters.shown import ShownPhrases
 from pagekin.store import Array
 
@@ -112,7 +112,7 @@ class CandidateSearch:
 
     def __init__(self, tree: Tree, shown: ShownPhrases, links: PageLinks) -> None:
         self._tree, self._shown, self._links = tree, shown, links
-        self._above: dict[int, NodeSums] = {}
+        self._above, self._rows = SumsAbove(tree), shown.rows
         self._found: list[tuple[Array, Array, list[npt.NDArray[np.int64]]]] = [
             (np.zeros(0, np.int64), np.zeros(0), [])
         ] * len(tree)
@@ -120,15 +120,11 @@ class CandidateSearch:
 
     def note(self, level: Level, words: LevelSums, telling: Array) -> None:
         """Rank the phrases of a group of siblings, given the sums of their words and how characteristic these are."""
-        shown, rows = self._shown, self._shown.rows
+        shown, rows = self._shown, self._rows
         weights = StemWeights.of(words, telling, shown.stem_of_word, len(shown.vocabulary.shown))
         sums = LevelSums.of(level, rows)
-        score = rank_phrases(
-            level, sums, shown, weights, self._above.pop(int(self._tree.parent[level.nodes[0]]), None)
-        )  # fmt: skip
-        for number, node in enumerate(level.nodes.tolist()):
-            if self._tree.children[node]:
-                self._above[node] = sums.of_node(number, int(level.sizes[number]))
+        score = rank_phrases(level, sums, shown, weights, self._above.parent(level))
+        self._above.note(level, sums)
         may = np.flatnonzero(score > 0)
         place = sums.place[may]
         order = np.lexsort((sums.term[may], -score[may], place))

@@ -10,10 +10,21 @@ import numpy.typing as npt
 from pagekin.bags import BagMatrix, BagWorkshop, Strategy, classify_links
 from pagekin.clusters.links import link_pairs
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, map_in_order, no_progress, temporary_folder
+from pagekin.store import (
+    IN_MEMORY,
+    Array,
+    Progress,
+    Workspace,
+    batch_ranges,
+    map_in_order,
+    no_progress,
+    temporary_folder,
+)
 
 _ROWS = 256
 """Rows whose neighbours are searched together."""
+_ENTRIES = 1 << 20
+"""Entries of bags that are added up at a time."""
 NEAREST = 25
 """Pages that each page has as neighbours by its bag."""
 WIDEST = 0.1
@@ -91,32 +102,43 @@ def neighbour_graph(
         return WeightedGraph(np.zeros(len(urls) + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     progress("bags", 0.0)
     if workshop:
-        matrix = workshop.matrix(NEIGHBOURS, urls)
+        matrix, space = workshop.matrix(NEIGHBOURS, urls), workshop.space
     else:
         with temporary_folder("clusters") as folder:
             left_out = np.flatnonzero(~np.isin(np.asarray(corpus.pages.url), urls))
-            matrix = BagWorkshop(corpus, folder, threads, left_out).matrix(NEIGHBOURS, urls)
-    near, similarity = nearest_pages(matrix, threads, progress=lambda share: progress("neighbours", share))
+            matrix, space = BagWorkshop(corpus, folder, threads, left_out).matrix(NEIGHBOURS, urls), IN_MEMORY
+    near, similarity = nearest_pages(
+        matrix, threads, progress=lambda share: progress("neighbours", share), space=space
+    )  # fmt: skip
+    del matrix
     return join_graphs(near, similarity, *links_between(corpus, urls))
 
 
 def nearest_pages(
     matrix: BagMatrix, threads: int = 1, nearest: int = NEAREST, widest: float = WIDEST,
-    progress: Callable[[float], None] = lambda _share: None,
+    progress: Callable[[float], None] = lambda _share: None, space: Workspace = IN_MEMORY,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32]]:  # fmt: skip
     """Return the nearest other rows by weighted Jaccard, (rows, nearest), -1 where there are no more; and how similar."""
-    return BagTable(matrix, widest).nearest(matrix, min(nearest, max(len(matrix) - 1, 1)), threads, True, progress)
+    table = BagTable(matrix, widest, space)
+    return table.nearest(matrix, min(nearest, max(len(matrix) - 1, 1)), threads, True, progress)
 
 
 class BagTable:
     """Bags by term, to find the most similar ones; ignores terms in more than a share `widest` of the bags."""
 
-    def __init__(self, matrix: BagMatrix, widest: float = WIDEST) -> None:
-        from pagekin.clusters._kernels import terms
+    def __init__(self, matrix: BagMatrix, widest: float = WIDEST, space: Workspace = IN_MEMORY) -> None:
+        from pagekin.clusters._kernels import communities
 
-        self._table = terms.by_column(matrix.offsets, matrix.terms, matrix.weights, matrix.columns)
+        counts = np.zeros(matrix.columns, np.int64)
+        communities.count_columns(matrix.terms, counts)
+        counts[counts > max(widest * len(matrix), 50)] = 0
+        ends = np.cumsum(counts)
+        held = int(ends[-1]) if len(ends) else 0
+        self._columns = communities.Columns(
+            space.empty(held, np.int32), space.empty(held, np.float32), ends - counts
+        )  # fmt: skip
+        communities.fill_columns(matrix.offsets, matrix.terms, matrix.weights, counts, self._columns)
         self._sums = _row_sums(matrix)
-        self._widest = max(widest * len(matrix), 50)
 
     def nearest(
         self, queries: BagMatrix, width: int, threads: int = 1, own: bool = False,
@@ -139,9 +161,8 @@ class BagTable:
                 first,
                 last,
                 asked,
-                self._table,
+                self._columns,
                 self._sums,
-                self._widest,
                 mine,
                 near[first:last],
                 similarity[first:last],
@@ -155,7 +176,13 @@ class BagTable:
 
 
 def _row_sums(matrix: BagMatrix) -> npt.NDArray[np.float32]:
-    return np.bincount(matrix.rows, matrix.weights, len(matrix)).astype(np.float32)
+    """Return the sum of each row, some thousand rows at a time."""
+    sums = np.zeros(len(matrix), np.float32)
+    for first, last in batch_ranges(matrix.offsets, _ENTRIES):
+        rows = np.repeat(np.arange(last - first), np.diff(matrix.offsets[first : last + 1]))
+        weights = matrix.weights[matrix.offsets[first] : matrix.offsets[last]]
+        sums[first:last] = np.bincount(rows, weights, last - first)
+    return sums
 
 
 def links_between(corpus: Corpus, urls: Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:

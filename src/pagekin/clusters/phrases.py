@@ -1,14 +1,14 @@
 """Phrases that pages show: n-grams of their titles, breadcrumbs, headings and link texts, from which topics are named."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import LinkUse, Strategy, Vocabulary, classify_links
 from pagekin.hypertext import Corpus, DecodedPage
-from pagekin.store import Array, batch_ranges, map_in_order
+from pagekin.store import IN_MEMORY, Array, Workspace, batch_ranges, chunks, map_in_order
 
 LEAST = 2
 """Pages that must show a phrase before it can name anything."""
@@ -17,6 +17,8 @@ MOST_CONTENT = 4
 IN_TEXT = 16
 """What is added to the rank of a phrase that stands in the text several times."""
 _BATCH_WORDS = 1 << 20
+_ENTRIES = 1 << 19
+"""Entries that are looked at together."""
 _SLOTS = 64
 """Counters per page in the table that leaves out phrases of one page."""
 _TYPES = (np.uint64, np.uint8, np.int32, np.uint8)
@@ -47,15 +49,32 @@ class Phrases:
         """Return the number of phrases."""
         return len(self.hashes)
 
-    @property
-    def pages(self) -> npt.NDArray[np.int64]:
-        """Return the page of each entry."""
-        return np.repeat(np.arange(len(self.offsets) - 1), np.diff(self.offsets))
+    def parts(self) -> Iterator[tuple[slice, npt.NDArray[np.int64]]]:
+        """Yield (some entries, the page of each), a batch of pages at a time."""
+        for first, last in batch_ranges(self.offsets, _ENTRIES):
+            pages = np.repeat(np.arange(first, last), np.diff(self.offsets[first : last + 1]))
+            yield slice(int(self.offsets[first]), int(self.offsets[last])), pages
 
-    def keep(self, kept: Array) -> "Phrases":
-        """Return some of the entries; phrases keep their numbers."""
-        offsets = np.append(0, np.cumsum(np.bincount(self.pages[kept], minlength=len(self.offsets) - 1)))
-        return Phrases(offsets, self.phrases[kept], self.ranks[kept], self.places[kept], self.words[kept], self.hashes)
+    def pages_of(self, entries: Array) -> npt.NDArray[np.int64]:
+        """Return the pages of some entries."""
+        return np.searchsorted(self.offsets, entries, side="right") - 1
+
+    def select(self, is_wanted: Callable[[slice, Array], Array]) -> npt.NDArray[np.int64]:
+        """Return the entries that a function marks, given some and their pages."""
+        found = [part.start + np.flatnonzero(is_wanted(part, pages)) for part, pages in self.parts()]
+        return np.concatenate([np.zeros(0, np.int64), *found])
+
+    def keep(self, are_kept: Callable[[slice, Array], Array], space: Workspace = IN_MEMORY) -> "Phrases":
+        """Return the entries that a function marks, given some and their pages; phrases keep their numbers."""
+        before: tuple[Array, ...] = self.phrases, self.ranks, self.places, self.words
+        columns, sizes = [space.growing(column.dtype) for column in before], np.zeros(len(self.offsets) - 1, np.int64)
+        for part, pages in self.parts():
+            kept = are_kept(part, pages)
+            np.add.at(sizes, pages[kept], 1)
+            for column, values in zip(columns, before, strict=True):
+                column.append(values[part][kept])
+        phrases, ranks, places, words = (column.finish() for column in columns)
+        return Phrases(np.append(0, np.cumsum(sizes)), phrases, ranks, places, words, self.hashes)
 
 
 class PhraseFinder:
@@ -133,20 +152,45 @@ class PhraseFinder:
             yield pages[same], place[same], ranks[same]
 
 
-def find_phrases(finder: PhraseFinder) -> Phrases:
-    """Find the phrases of all pages.
+def find_phrases(finder: PhraseFinder, space: Workspace = IN_MEMORY) -> Phrases:
+    """Find the phrases of all pages; large arrays are files of `space`.
 
-    Cost: two passes over the words, a sort of each page's phrases, and one of all that stay.
+    Cost: two passes over the words, a sort of each page's phrases, and two of all that come through.
     """
-    columns = [tuple(np.empty(0, kind) for kind in (*_TYPES, np.int64)), *finder.batches(finder.count())]
-    hashes, ranks, places, words, ends = (np.concatenate(column) for column in zip(*columns, strict=True))
-    totals = np.cumsum([len(batch[0]) for batch in columns])
-    offsets = np.append(0, ends + np.repeat(np.append(0, totals[:-1]), [len(batch[4]) for batch in columns]))
-    del columns
-    distinct, number, held = np.unique(hashes, return_inverse=True, return_counts=True)
+    columns, sizes = [space.growing(kind) for kind in _TYPES], [np.zeros(0, np.int64)]
+    for *batch, ends in finder.batches(finder.count()):
+        for column, values in zip(columns, batch, strict=True):
+            column.append(values)
+        sizes.append(np.diff(ends, prepend=0))
+    hashes, ranks, places, words = (column.finish() for column in columns)
+    offsets = np.append(0, np.cumsum(np.concatenate(sizes)))
+    different = _sort_distinct(hashes, space)
+    number = space.empty(len(hashes), np.int64)
+    every = Phrases(offsets, number, ranks, places, words, different)
     # Slots are shared, so some phrases of one page come through, and some that stand in text alone.
-    shown = np.bincount(number, ranks % IN_TEXT > 0, len(held))
+    shown = np.zeros(len(different), np.int64)
+    for part, _pages in every.parts():
+        order = np.argsort(hashes[part])  # neighbours are found faster
+        here = np.empty(len(order), np.int64)
+        here[order] = np.searchsorted(different, hashes[part][order])
+        number[part] = here
+        np.add.at(shown, here[ranks[part] % IN_TEXT > 0], 1)
+    del hashes
     enough = shown >= LEAST
     renumbered = np.cumsum(enough) - 1
-    every = Phrases(offsets, renumbered[number], ranks, places, words, distinct[enough])
-    return every.keep(enough[number])
+    kept = every.keep(lambda part, _pages: enough[number[part]], space)
+    for part, _pages in kept.parts():
+        kept.phrases[part] = renumbered[kept.phrases[part]]
+    return replace(kept, hashes=different[enough])
+
+
+def _sort_distinct(hashes: Array, space: Workspace) -> npt.NDArray[np.uint64]:
+    """Return the different ones of some hashes, rising; large arrays are files of `space`."""
+    ordered = space.empty(len(hashes), np.uint64)
+    ordered[:] = hashes
+    ordered.sort()
+    different = space.growing(np.uint64)
+    for start, some in chunks(ordered):
+        is_new = np.append(start == 0 or ordered[start - 1] != some[0], some[1:] != some[:-1])
+        different.append(some[is_new])
+    return different.finish()

@@ -6,7 +6,7 @@ clusters are made: the sampled pages that are most like it by their bags, and it
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from pagekin.bags import BagMatrix, BagWorkshop, Strategy, classify_links
 from pagekin.clusters.links import link_pairs
 from pagekin.clusters.neighbour_graph import NEIGHBOURS, BagTable, weigh_links
 from pagekin.hypertext import Corpus
-from pagekin.store import Array, Progress, RaggedBytes, chunks, no_progress
+from pagekin.store import Array, Progress, RaggedBytes, Workspace, chunks, no_progress
 
 Labels = npt.NDArray[np.int64]
 NAMED_PAGES = 30_000
@@ -81,42 +81,65 @@ def join_others(
 ) -> list[Labels]:  # fmt: skip
     """Return the labels of all pages on each level, given those of the sample, at the places `sample` in `urls`.
 
-    Cost: for each page the columns of its terms in the sample, which are bounded, and a sort of all pages' connections.
+    Cost: for each page the columns of its terms in the sample, which are bounded, and a sort of its connections.
     """
     others = np.setdiff1d(np.arange(len(urls)), sample, assume_unique=True)
-    links = _links_to_sample(corpus, urls, sample, others)
-    table = BagTable(workshop.matrix(NEIGHBOURS, urls[sample]), _WIDEST)
-    edges = _find_edges(
-        links, table, lambda some: workshop.matrix(NEIGHBOURS, urls[some]), others, threads, progress
+    links = _links_to_sample(corpus, urls, sample, others, workshop.space)
+    table = BagTable(workshop.matrix(NEIGHBOURS, urls[sample]), _WIDEST, workshop.space)
+    near = _find_nearest(
+        table, lambda some: workshop.matrix(NEIGHBOURS, urls[some]), others, threads, workshop.space, progress
     )  # fmt: skip
-    return _join_by_votes(len(urls), sample, others, levels, edges)
+    del table
+    return _join_by_votes(len(urls), sample, others, levels, _edge_batches(links, near, len(others)))
 
 
 Edges = tuple[Array, Array, Array]
 """(places in others, places in the sample, weights)"""
 
 
-def _find_edges(
-    links: Edges,
-    table: BagTable,
-    bags_of: Callable[[Array], BagMatrix],
-    others: Array,
-    threads: int,
-    progress: Progress,
-) -> Edges:
-    """Return links and, for each other page, the sampled pages with the most similar bags."""
-    edges = [links]
+class _Nearest(NamedTuple):
+    """The sampled pages with the most similar bags, of each other page."""
+
+    sampled: Array
+    """int32 (others * _NEAREST): places in the sample, -1 where there are no more."""
+    similarity: Array
+    """float32 (others * _NEAREST)"""
+    mean: float
+    """What the similarities of a page add up to on average."""
+
+
+def _find_nearest(
+    table: BagTable, bags_of: Callable[[Array], BagMatrix], others: Array, threads: int, space: Workspace, progress: Progress
+) -> _Nearest:  # fmt: skip
+    """Find the sampled pages with the most similar bags of each other page, some thousand pages at a time."""
+    sampled, similarity, total = space.growing(np.int32), space.growing(np.float32), 0.0
     for first in range(0, len(others), _PART):
         some = others[first : first + _PART]
-        near, similarity = table.nearest(bags_of(some), _NEAREST, threads)
-        held = near >= 0
-        page = np.repeat(np.arange(first, first + len(some)), _NEAREST)[held.ravel()]
-        edges.append((page, near[held], similarity[held].astype(np.float64)))
+        near, similar = table.nearest(bags_of(some), _NEAREST, threads)
+        total += float(similar[near >= 0].astype(np.float64).sum())
+        sampled.append(near.ravel())
+        similarity.append(similar.ravel())
         progress("joining", (first + len(some)) / len(others))
-    by_bags = max(float(sum(part[2].sum() for part in edges[1:])) / max(len(others), 1), 1e-9)
-    page, sampled, weight = (np.concatenate(column) for column in zip(*edges, strict=True))
-    weight[len(links[0]) :] /= by_bags  # they add up to 1 on the average page, as in the graph of the sample
-    return page, sampled, weight
+    return _Nearest(sampled.finish(), similarity.finish(), max(total / max(len(others), 1), 1e-9))
+
+
+def _edge_batches(links: Iterable[Edges], near: _Nearest, others: int) -> Iterator[tuple[int, int, Edges]]:
+    """Yield (first, last, edges) for batches of other pages: links, given by rising pages, and the nearest bags."""
+    links = list(links)
+    for first in range(0, others, _PART):
+        last = min(first + _PART, others)
+        sampled = near.sampled[_NEAREST * first : _NEAREST * last].astype(np.int64)
+        held = sampled >= 0
+        # Weights by bags add up to 1 on the average page, as in the graph of the sample.
+        weights = near.similarity[_NEAREST * first : _NEAREST * last][held].astype(np.float64) / near.mean
+        edges = [(np.repeat(np.arange(first, last), _NEAREST)[held], sampled[held], weights)]
+        cuts = [slice(*np.searchsorted(page, [first, last]).tolist()) for page, _sampled, _weight in links]
+        linked = [
+            (page[cut].astype(np.int64), place[cut].astype(np.int64), weight[cut])
+            for (page, place, weight), cut in zip(links, cuts, strict=True)
+        ]
+        page, place, weight = (np.concatenate(column) for column in zip(*linked, *edges, strict=True))
+        yield first, last, (page, place, weight)
 
 
 # -- a sample by itself -------------------------------------------------------------------------------------------------
@@ -139,7 +162,7 @@ class SampledPages(NamedTuple):
     """(words): what each weighs by its frequency in the sample."""
     offsets: npt.NDArray[np.int64]
     """(addresses + 1): where the bag of each begins."""
-    terms: npt.NDArray[np.int64]
+    terms: npt.NDArray[np.uint32]
     """Places among the words."""
     weights: npt.NDArray[np.float32]
 
@@ -151,12 +174,22 @@ class SampledPages(NamedTuple):
         order = np.argsort(words.hashes)
         factors = workshop.factors(_WORDS)[: len(order)]
         bags = workshop.matrix(_WORDS, urls, words_alone=True)
-        place = np.empty(len(order), np.int64)
+        place = np.empty(len(order), np.uint32)
         place[order] = np.arange(len(order))
+        terms = workshop.space.growing(np.uint32)
+        for _start, chunk in chunks(bags.terms):
+            terms.append(place[chunk])
         return cls(
             *corpus.urls.take(urls), pages, homes[pages], words.hashes[order], factors[order], bags.offsets,
-            place[bags.terms], bags.weights,
+            terms.finish(), bags.weights,
         )  # fmt: skip
+
+    def copy(self, space: Workspace) -> "SampledPages":
+        """Return a copy that kernels take: arrays of a collection are read-only."""
+        columns = [(space.growing(column.dtype), column) for column in self]
+        for copied, column in columns:
+            copied.append(column)
+        return SampledPages(*(copied.finish() for copied, _column in columns))
 
     def find_in(self, corpus: Corpus) -> npt.NDArray[np.int64]:
         """Return the number of each sampled address in a corpus, -1 for those that it does not know."""
@@ -174,20 +207,23 @@ class SampledPages(NamedTuple):
         here = self.find_in(corpus)
         number[here[here >= 0]] = np.flatnonzero(here >= 0)
         own, others = np.flatnonzero(number[urls] >= 0), np.flatnonzero(number[urls] < 0)
-        page, sampled, weight = _links_to_sample(corpus, urls, own, others)
-        table = BagTable(BagMatrix(self.offsets, self.terms, self.weights, len(self.hashes)), _WIDEST)
+        links = [
+            (page, number[urls][own][sampled], weight)
+            for page, sampled, weight in _links_to_sample(corpus, urls, own, others, workshop.space)
+        ]
+        table = BagTable(BagMatrix(self.offsets, self.terms, self.weights, len(self.hashes)), _WIDEST, workshop.space)
         column, factors = self._columns(workshop)
 
         def bags_of(some: Array) -> BagMatrix:
             bags = workshop.matrix(_WORDS, urls[some], words_alone=True, factors=factors)
             known = column[bags.terms] >= 0
             offsets = np.append(0, np.cumsum(known))[bags.offsets]
-            return BagMatrix(offsets, column[bags.terms[known]], bags.weights[known], len(self.hashes))
+            terms = column[bags.terms[known]].astype(np.uint32)
+            return BagMatrix(offsets, terms, bags.weights[known], len(self.hashes))
 
-        links = page, number[urls][own][sampled], weight
-        edges = _find_edges(links, table, bags_of, others, threads, no_progress)
-        if not len(own) and not len(edges[0]):
-            return np.full(len(place), -1, np.int64)
+        near = _find_nearest(table, bags_of, others, threads, workshop.space, no_progress)
+        del table
+        edges = _edge_batches(links, near, len(others))
         joined = _join_by_votes(len(urls), own, others, levels, edges, number[urls][own])
         return np.asarray(joined[-1][place])
 
@@ -201,55 +237,70 @@ class SampledPages(NamedTuple):
         return np.where(known, column, -1), factors
 
 
-def _links_to_sample(corpus: Corpus, urls: Array, sample: Array, others: Array) -> tuple[Array, Array, Array]:
-    """Return the links between other pages and those of the sample: (place in others, place in the sample, weight)."""
-    pairs = link_pairs(corpus, urls, classify_links(corpus, Strategy()))
+def _links_to_sample(
+    corpus: Corpus, urls: Array, sample: Array, others: Array, space: Workspace
+) -> tuple[Edges, Edges]:
+    """Return the links from other pages to those of the sample, and those back: both by rising other pages."""
+    pairs = link_pairs(corpus, urls, classify_links(corpus, Strategy()), space)
     out, into = np.zeros(len(urls), np.int64), np.zeros(len(urls), np.int64)
     for _start, chunk in chunks(pairs):
         sources, targets = np.divmod(chunk, len(urls))
         np.add.at(out, sources, 1)
         np.add.at(into, targets, 1)
-    in_sample, in_others = np.full(len(urls), -1, np.int64), np.full(len(urls), -1, np.int64)
+    in_sample, in_others = np.full(len(urls), -1, np.int32), np.full(len(urls), -1, np.int32)
     in_sample[sample], in_others[others] = np.arange(len(sample)), np.arange(len(others))
-    nothing = np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0)
-    forth, back = [nothing], [nothing]
+    forth, back = ([space.growing(kind) for kind in (np.int32, np.int32, np.float64)] for _ in range(2))
     for _start, chunk in chunks(pairs):
         sources, targets = np.divmod(chunk, len(urls))
         weights = weigh_links(out[sources], into[targets])
         for edges, page, sampled in ((forth, sources, targets), (back, targets, sources)):
             kept = (in_others[page] >= 0) & (in_sample[sampled] >= 0)
-            edges.append((in_others[page[kept]], in_sample[sampled[kept]], weights[kept]))
-    page, sampled, weight = (np.concatenate(column) for column in zip(*forth, *back, strict=True))
-    return page, sampled, weight
+            columns: tuple[Array, ...] = in_others[page[kept]], in_sample[sampled[kept]], weights[kept]
+            for edge, values in zip(edges, columns, strict=True):
+                edge.append(values)
+    by_source, by_target = ([column.finish() for column in edges] for edges in (forth, back))
+    order = np.argsort(by_target[0], kind="stable")
+    return (by_source[0], by_source[1], by_source[2]), (by_target[0][order], by_target[1][order], by_target[2][order])
 
 
 def _join_by_votes(
-    count: int, sample: Array, others: Array, levels: Sequence[Labels], edges: Edges, numbers: Array | None = None
-) -> list[Labels]:
+    count: int, sample: Array, others: Array, levels: Sequence[Labels], batches: Iterable[tuple[int, int, Edges]],
+    numbers: Array | None = None,
+) -> list[Labels]:  # fmt: skip
     """Assign each page, level by level, to the cluster with the greatest edge weight, within that of the previous level.
 
-    A page without edges goes where the page before it is, by its address, or the first page after it. If not all of the sample
-    is here, `numbers` are the places in it of the pages that are.
+    `batches` are (first, last, edges) of other pages. A page without edges goes where the page before it is, by its address, or
+    the first page after it. If not all of the sample is here, `numbers` are the places in it of the pages that are.
     """
-    page, sampled, weight = edges
+    best: list[Array] = [np.full(len(others), -1, np.int32) for _ in levels]
+    for first, last, edges in batches:
+        for all_choices, choices in zip(best, _vote(first, last, levels, edges), strict=True):
+            all_choices[first:last] = choices
     # Pages without edges follow the nearest page before them that has a cluster.
     known = np.zeros(count, np.bool_)
     known[sample] = True
-    known[others[page]] = True
+    known[others] = best[0] >= 0
     follow = np.maximum.accumulate(np.where(known, np.arange(count), -1))
     follow[follow < 0] = int(np.argmax(known))
     joined = []
+    for labels, choices in zip(levels, best, strict=True):
+        whole = np.full(count, -1, np.int64)
+        whole[sample], whole[others] = labels if numbers is None else labels[numbers], choices
+        joined.append(whole[follow])
+    return joined
+
+
+def _vote(first: int, last: int, levels: Sequence[Labels], edges: Edges) -> Iterator[Labels]:
+    """Yield, level by level, the cluster that each of the other pages from `first` to `last` joins; -1 if it has no edge."""
+    page, sampled, weight = edges
     for labels in levels:
         votes, vote_of = np.unique(page * (int(labels.max()) + 1) + labels[sampled], return_inverse=True)
         weights = np.bincount(vote_of, weight, len(votes))
         voter, choice = np.divmod(votes, int(labels.max()) + 1)
         order = np.lexsort((choice, -weights, voter))
-        first = np.flatnonzero(np.diff(voter[order], prepend=-1))
-        best = np.full(len(others), -1, np.int64)
-        best[voter[order[first]]] = choice[order[first]]
-        whole = np.full(count, -1, np.int64)
-        whole[sample], whole[others] = labels if numbers is None else labels[numbers], best
-        joined.append(whole[follow])
-        inside = labels[sampled] == best[page]
+        begins = np.flatnonzero(np.diff(voter[order], prepend=-1))
+        best = np.full(last - first, -1, np.int64)
+        best[voter[order[begins]] - first] = choice[order[begins]]
+        yield best
+        inside = labels[sampled] == best[page - first]
         page, sampled, weight = page[inside], sampled[inside], weight[inside]
-    return joined

@@ -1,11 +1,9 @@
 """Phrases that pages show in titles, breadcrumbs, headings and links, as written, without the site's own parts."""
 
-import re
-from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -17,19 +15,24 @@ from pagekin.bags import (
     CopyIndex,
     Strategy,
     Vocabulary,
-    is_telling,
     make_vocabulary,
 )
-from pagekin.clusters.furniture import is_furniture
 from pagekin.clusters.levels import Rows
 from pagekin.clusters.phrases import IN_TEXT, MOST_CONTENT, PhraseFinder, Phrases, find_phrases
 from pagekin.clusters.products import Products, find_products
 from pagekin.clusters.sampling import NAMED_PAGES, pages_to_name
 from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
 from pagekin.clusters.titles import site_words
-from pagekin.hypertext import Corpus, fold_case, host_of
-from pagekin.store import Array, batch_ranges, distinct
-from pagekin.text import tokens
+from pagekin.clusters.written_phrases import (
+    NumberedTexts,
+    common_form,
+    is_phrase_of,
+    is_site_name,
+    word_before,
+    words_between,
+)
+from pagekin.hypertext import Corpus, host_of
+from pagekin.store import IN_MEMORY, Array, Workspace, batch_ranges, distinct, is_among
 
 STEMS = Strategy().with_settings({"stemming": "stem"})
 """How words of phrases are compared: those of one stem are the same."""
@@ -46,20 +49,10 @@ _SCATTERED = 0.7
 """Links of one text that lead to different pages as often as this are navigation."""
 _BEST_SAMPLES, _SAMPLES = 4, 8
 """Places that are looked at to learn how a phrase is written: of the best rank, and of all."""
-_PLURAL = 0.2
-"""The plural is taken if it is this share of the forms, at least: a topic is one of many."""
-_SHORT = 3
-"""Letters of an abbreviation, at most."""
-_LOUD = 4
-"""Letters of a word that is written in capitals alone only if it is never written otherwise: it is no abbreviation."""
-_LEADING = 0.6
-"""A word written large before a phrase belongs to it if it stands before this share of its places."""
-_BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
-"""What stands between parts of a text, but not inside a phrase."""
-_NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
-"""A name begins with a letter, and has three at least, or two large ones."""
-_BEFORE = re.compile(r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big|Time|First|General|Good) )$")
-"""Stop words that begin names, if they are written large: New Zealand."""
+_BITS = 40
+"""Bits of the number of an entry; those of its rank stand before them."""
+_GATHERED, _GATHERED_BYTES = 1 << 22, 64
+"""Entries of phrases whose places are chosen together, and bytes that each takes meanwhile."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +73,8 @@ class ShownPhrases:
     """Whether a page is a copy of one before it."""
     looked_at: npt.NDArray[np.int64]
     """The pages whose phrases these are, rising."""
+    space: Workspace = IN_MEMORY
+    """Where large arrays may be put."""
 
     @property
     def unfit(self) -> npt.NDArray[np.bool_]:
@@ -91,9 +86,9 @@ class ShownPhrases:
         """Return what the pages' sites call themselves."""
         return find_products(self.corpus, self.looked_at.tolist(), lambda page: not self.notices[page])
 
-    @cached_property
+    @property
     def rows(self) -> Rows:
-        """Return the phrases of each page with their weights."""
+        """Return the phrases of each page with their weights, with room to sum them up."""
         return Rows(self.phrases.offsets, self.phrases.phrases, self.weights, self.phrases.count)
 
     @cached_property
@@ -111,7 +106,10 @@ class ShownPhrases:
     @cached_property
     def weights(self) -> npt.NDArray[np.float64]:
         """Return the weight of each phrase for the page that shows it."""
-        return weigh_ranks(self.phrases.ranks)
+        weights = self.space.empty(len(self.phrases.ranks), np.float64)
+        for part, _pages in self.phrases.parts():
+            weights[part] = weigh_ranks(self.phrases.ranks[part])
+        return weights
 
     @cached_property
     def df(self) -> npt.NDArray[np.int64]:
@@ -123,19 +121,24 @@ class ShownPhrases:
         """Return the weight of each phrase on all pages."""
         return np.bincount(self.phrases.phrases, self.weights, self.phrases.count).astype(np.float64)
 
+    def _count(self, are_counted: Callable[[Array], Array]) -> npt.NDArray[np.int64]:
+        """Return on how many pages each phrase has one of the ranks that a function marks."""
+        counts = np.zeros(self.phrases.count, np.int64)
+        for part, _pages in self.phrases.parts():
+            counted = are_counted(self.phrases.ranks[part] % IN_TEXT)
+            np.add.at(counts, self.phrases.phrases[part][counted], 1)
+        return counts
+
     @cached_property
     def alone(self) -> npt.NDArray[np.float64]:
         """Return the share of pages on which each phrase is a whole title, heading or link text."""
-        ranks = self.phrases.ranks % IN_TEXT
-        alone = np.bincount(self.phrases.phrases, (ranks % 2 == 1) & (ranks != 5), self.phrases.count)
-        shown = np.bincount(self.phrases.phrases, ranks > 0, self.phrases.count)
-        return alone / np.maximum(shown, 1)
+        alone = self._count(lambda ranks: (ranks % 2 == 1) & (ranks != 5))
+        return alone / np.maximum(self._count(lambda ranks: ranks > 0), 1)
 
     @cached_property
     def in_crumbs(self) -> npt.NDArray[np.float64]:
         """Return the share of each phrase's pages that have it in their breadcrumbs, where authors name classes."""
-        crumbs = (self.phrases.ranks % IN_TEXT == 6) | (self.phrases.ranks % IN_TEXT == 7)
-        return np.bincount(self.phrases.phrases, crumbs, self.phrases.count) / np.maximum(self.df, 1)
+        return self._count(lambda ranks: (ranks == 6) | (ranks == 7)) / np.maximum(self.df, 1)
 
     @cached_property
     def is_title(self) -> npt.NDArray[np.bool_]:
@@ -147,9 +150,9 @@ class ShownPhrases:
     @cached_property
     def _titles(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return (phrases that are the whole title of a page, ascending; these pages)."""
-        entries = np.flatnonzero(self.phrases.ranks % IN_TEXT == 9)
+        entries = self.phrases.select(lambda part, _pages: self.phrases.ranks[part] % IN_TEXT == 9)
         entries = entries[np.argsort(self.phrases.phrases[entries], kind="stable")]
-        return self.phrases.phrases[entries], self._pages[entries]
+        return self.phrases.phrases[entries], self.phrases.pages_of(entries)
 
     def pages_titled(self, phrase: int) -> npt.NDArray[np.int64]:
         """Return the pages whose title is a phrase, ascending."""
@@ -157,88 +160,115 @@ class ShownPhrases:
         return pages[slice(*np.searchsorted(phrases, [phrase, phrase + 1]).tolist())]
 
     @cached_property
-    def _by_phrase(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Return the entries of each phrase, the best ranks first, and where those of each phrase begin."""
-        order = np.lexsort((-(self.phrases.ranks % IN_TEXT).astype(np.int64), self.phrases.phrases))
-        return order, np.append(0, np.cumsum(self.df))
-
-    @cached_property
-    def stems(self) -> npt.NDArray[np.int64]:
+    def stems(self) -> npt.NDArray[np.int32]:
         """Return the stems of each phrase, (phrases, 4), -1 where it has fewer."""
-        order, starts = self._by_phrase
-        content_stems = np.full((self.phrases.count, MOST_CONTENT), -1, np.int64)
-        entries = order[starts[:-1][self.df > 0]]  # some phrases were left out on all their pages
-        entries = entries[np.argsort(self._pages[entries], kind="stable")]
-        for page, some in groupby(entries.tolist(), key=lambda entry: int(self._pages[entry])):
-            stems = self.vocabulary.stem_of[self.corpus.words(page)]
-            for entry in some:
-                first = int(self.phrases.places[entry])
-                content = stems[first : first + int(self.phrases.words[entry])]
-                content = content[content >= 0]
-                content_stems[self.phrases.phrases[entry], : len(content)] = content
+        content_stems = self.space.full((self.phrases.count, MOST_CONTENT), -1, np.int32)
+        first_of, longest = self._best_entries(), np.arange(int(self.phrases.words.max(initial=0)))
+        for part, pages in self.phrases.parts():
+            entries = np.flatnonzero(first_of[self.phrases.phrases[part]] == np.arange(part.start, part.stop))
+            pages, entries = pages[entries], entries + part.start
+            begins = np.append(np.flatnonzero(np.diff(pages, prepend=-1)), len(pages)).tolist()
+            for first, last in pairwise(begins):
+                some = entries[first:last]
+                stems = self.vocabulary.stem_of[self.corpus.words(int(pages[first]))]
+                at = np.minimum(self.phrases.places[some][:, None] + longest, len(stems) - 1)
+                held = np.where(longest < self.phrases.words[some][:, None], np.maximum(stems[at], -1), -1)
+                # Stop words are left out, and what follows takes their places.
+                in_front = np.argsort(held < 0, axis=1, kind="stable")[:, :MOST_CONTENT]
+                content_stems[self.phrases.phrases[some], : in_front.shape[1]] = np.take_along_axis(held, in_front, 1)
         return content_stems
 
-    @cached_property
-    def _pages(self) -> npt.NDArray[np.int64]:
-        return self.phrases.pages
+    def _best_entries(self) -> npt.NDArray[np.int64]:
+        """Return the first entry of the best rank of each phrase, -1 for a phrase that is on no page any more."""
+        best = np.full(self.phrases.count, -1, np.int64)
+        for part, _pages in self.phrases.parts():
+            ranks = (self.phrases.ranks[part] % IN_TEXT).astype(np.int64)
+            np.maximum.at(best, self.phrases.phrases[part], (ranks + 1 << _BITS) - 1 - np.arange(part.start, part.stop))
+        return np.where(best < 0, -1, (1 << _BITS) - 1 - (best & ((1 << _BITS) - 1)))
 
-    def on_other_pages(self, wanted: Array, threads: int = 1) -> tuple[Array, Array, Array]:
-        """Return (pages, phrases, ranks) of some phrases, given by rising numbers, on the pages that were not looked at.
+    def on_looked_at(self, wanted: Array) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield (pages, phrases, ranks) of marked phrases on the pages that were looked at, some thousand pages at a time."""
+        for part, pages in self.phrases.parts():
+            here = wanted[self.phrases.phrases[part]]
+            yield pages[here], self.phrases.phrases[part][here], self.phrases.ranks[part][here]
 
-        Cost: a pass over these pages' words; memory for what is returned.
+    def on_other_pages(self, wanted: Array, threads: int = 1) -> Iterator[tuple[Array, Array, Array]]:
+        """Yield the same of some phrases, given by rising numbers, on the pages that were not looked at.
+
+        Cost: a pass over these pages' words; memory for some thousand pages.
         """
         others = np.setdiff1d(np.arange(len(self.corpus)), self.looked_at, assume_unique=True)
         if not len(others):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint8)
+            return
         of_sites, _names, notices = site_words(self.corpus, others)
         of_sites[notices | self.copies] = -1
         finder = PhraseFinder(self.corpus, self.vocabulary, of_sites, threads)
-        pages, places, ranks = zip(*finder.find_known(self.phrases.hashes[wanted]), strict=True)
-        return np.concatenate(pages), wanted[np.concatenate(places)], np.concatenate(ranks)
+        for pages, places, ranks in finder.find_known(self.phrases.hashes[wanted]):
+            yield pages, wanted[places], ranks
 
     def forms(self, phrases: Iterable[int]) -> dict[int, str]:
         """Return the usual spelling of phrases in their best places; '' for one that cannot be a name.
 
         Cost: each page that shows a chosen place is opened once.
         """
-        order, starts = self._by_phrase
-        chosen: list[tuple[int, int, int]] = []
-        for phrase in phrases:
-            entries = order[starts[phrase] : starts[phrase + 1]]
-            ranks = self.phrases.ranks[entries] % IN_TEXT
-            entries, ranks = entries[ranks > 0], ranks[ranks > 0]
-            if not len(entries):
-                continue
-            best = entries[ranks == ranks[0]][:_BEST_SAMPLES].tolist()
-            spread = entries[:: max(len(entries) // _SAMPLES, 1)][:_SAMPLES].tolist()
-            chosen += [(int(self._pages[entry]), entry, phrase) for entry in dict.fromkeys([*best, *spread])]
-        written: dict[int, Counter[str]] = {}
-        languages: dict[int, Counter[str]] = {}
-        before: dict[int, Counter[str]] = {}
-        for page, places in groupby(sorted(chosen), key=lambda one: one[0]):
+        places = self._places_of(np.fromiter(phrases, np.int64))
+        # A phrase stands for a few places: what is written there is noted by number, since there may be many phrases.
+        forms, languages, before = NumberedTexts(), NumberedTexts(), NumberedTexts()
+        noted = self.space.empty((len(places), 3), np.int32)
+        pages = self.phrases.pages_of(places[:, 1])
+        for first, last in pairwise(np.append(np.flatnonzero(np.diff(pages, prepend=-1)), len(pages)).tolist()):
+            page = int(pages[first])
             text, begins = self.corpus.text_bytes(page)
-            ids = self.corpus.words(page)
-            for _page, entry, phrase in places:
-                first = int(self.phrases.places[entry])
-                last = first + int(self.phrases.words[entry]) - 1
-                length = len(self.corpus.word(int(ids[last])))
-                form = _words_between(text, int(begins[first]), int(begins[last]), length)
-                written.setdefault(phrase, Counter())[form] += 1
-                languages.setdefault(phrase, Counter())[self.corpus.language(page)] += 1
-                before.setdefault(phrase, Counter())[_word_before(text, int(begins[first]))] += 1
-        named = {phrase: _common_form(forms, before[phrase]) for phrase, forms in written.items()}
-        return {
-            phrase: form
-            if _is_phrase_of(form, languages[phrase].most_common(1)[0][0]) and not _is_site_name(form, self.site_names)
-            else ""
-            for phrase, form in named.items()
-        }
+            ids, language = self.corpus.words(page), languages.number(self.corpus.language(page))
+            for row, entry in enumerate(places[first:last, 1].tolist(), first):
+                at = int(self.phrases.places[entry])
+                end = at + int(self.phrases.words[entry]) - 1
+                length = len(self.corpus.word(int(ids[end])))
+                form = words_between(text, int(begins[at]), int(begins[end]), length)
+                noted[row] = forms.number(form), language, before.number(word_before(text, int(begins[at])))
+        found: dict[int, str] = {}
+        order = np.argsort(places[:, 0], kind="stable")
+        ordered = places[order, 0]
+        begins_of = np.append(np.flatnonzero(np.diff(ordered, prepend=-1)), len(order))
+        for phrase in np.argsort(order[begins_of[:-1]]).tolist():  # in the order of their first places
+            first, last = begins_of[phrase : phrase + 2].tolist()
+            mine = noted[order[first:last]]
+            form = common_form(forms.count(mine[:, 0]), before.count(mine[:, 2]))
+            language_here = languages.count(mine[:, 1]).most_common(1)[0][0]
+            is_name = is_phrase_of(form, language_here) and not is_site_name(form, self.site_names)
+            found[int(ordered[first])] = form if is_name else ""
+        return found
 
+    def _places_of(self, phrases: Array) -> npt.NDArray[np.int64]:
+        """Return (phrase, entry) of places where some phrases stand, (places, 2), by rising entries: the best, and some of all.
 
-def _is_phrase_of(form: str, language: str) -> bool:
-    """Return whether a phrase begins and ends with words that tell something in a language, and has no pairs of characters."""
-    words = tokens(form)
-    return bool(words) and all(is_telling(word, language) for word in (words[0], words[-1]))
+        Entries are collected for some phrases at a time, so that memory holds them.
+        """
+        phrases = np.sort(phrases)
+        most = self.space.memory.items(_GATHERED, _GATHERED_BYTES)
+        chosen = [np.zeros((0, 2), np.int64)]
+        for first, last in batch_ranges(np.append(0, np.cumsum(self.df[phrases])), most) if len(phrases) else ():
+            wanted = np.zeros(self.phrases.count, np.bool_)
+            wanted[phrases[first:last]] = True
+            entries = self._shown_entries(wanted)
+            phrase, ranks = self.phrases.phrases[entries], self.phrases.ranks[entries] % IN_TEXT
+            order = np.lexsort((-ranks.astype(np.int16), phrase))
+            phrase, entries, ranks = phrase[order], entries[order], ranks[order]
+            begins = np.flatnonzero(np.diff(phrase, prepend=-1))
+            sizes = np.diff(np.append(begins, len(phrase)))
+            rank_in_phrase = np.arange(len(phrase)) - np.repeat(begins, sizes)
+            step = np.repeat(np.maximum(sizes // _SAMPLES, 1), sizes)
+            is_best = (ranks == np.repeat(ranks[begins], sizes)) & (rank_in_phrase < _BEST_SAMPLES)
+            is_spread = (rank_in_phrase % step == 0) & (rank_in_phrase < _SAMPLES * step)
+            kept = is_best | is_spread
+            chosen.append(np.stack([phrase[kept], entries[kept]], axis=1))
+        places = np.concatenate(chosen)
+        return places[np.argsort(places[:, 1])]
+
+    def _shown_entries(self, wanted: Array) -> npt.NDArray[np.int64]:
+        """Return the entries of marked phrases that stand elsewhere than in the text alone."""
+        every = self.phrases
+        return every.select(lambda part, _pages: wanted[every.phrases[part]] & (every.ranks[part] % IN_TEXT > 0))
 
 
 def weigh_ranks(ranks: Array) -> npt.NDArray[np.float64]:
@@ -246,72 +276,16 @@ def weigh_ranks(ranks: Array) -> npt.NDArray[np.float64]:
     return np.asarray(np.minimum(_WEIGHTS[ranks % IN_TEXT] + _IN_TEXT * (ranks >= IN_TEXT), 1.0), np.float64)
 
 
-def _is_site_name(form: str, sites: frozenset[str]) -> bool:
-    """Return whether a phrase is a site's name or the beginning or end of its address, rather than what pages are about."""
-    words = tokens(form)
-    return " ".join(words) in sites or (len(words) == 1 and form.islower() and f".{words[0]}" in sites)
+def phrases_of_corpus(
+    corpus: Corpus, threads: int = 1, sample: int = NAMED_PAGES, space: Workspace = IN_MEMORY
+) -> ShownPhrases:
+    """Return the phrases of an open corpus, computed once; of a choice of pages if there are more than `sample`.
 
-
-def _words_between(text: bytes, first: int, last: int, length: int) -> str:
-    """Return the words of a text from the one at byte `first` to that of some letters at byte `last`."""
-    end = text[last : last + 4 * length + 4].decode("utf-8", "ignore")
-    more = re.match(r"\+\+|#(?!\w)", end[length:])
-    return text[first:last].decode("utf-8", "ignore") + end[:length] + (more[0] if more else "")
-
-
-def _word_before(text: bytes, first: int) -> str:
-    """Return the capitalised word before a byte of a text if it belongs to what follows; "-" for part of a word."""
-    behind = text[max(first - 24, 0) : first].decode("utf-8", "ignore")
-    if behind[-1:] in ("-", "'", "@", "\u2019") and behind[-2:-1].isalnum():
-        return "-"
-    match = _BEFORE.search(behind)
-    return match[1] if match else ""
-
-
-def _common_form(forms: Counter[str], before: Counter[str]) -> str:
-    """Return the form in which a phrase is written most often, in the plural if it is seen in both; '' if that names nothing.
-
-    `before` are the words written large that stand before it.
+    Large arrays are put into `space`.
     """
-    leading, times = before.most_common(1)[0]
-    if before["-"] * 2 > before.total():
-        return ""
-    whole = Counter({form: count for form, count in forms.items() if not _BROKEN.search(form)})
-    if 2 * whole.total() < forms.total():
-        return ""
-    form = max(whole, key=lambda form: (whole[form], form))
-    plural = [other for other in whole if _is_plural(fold_case(other), fold_case(form))]
-    if plural and sum(whole[other] for other in plural) >= _PLURAL * whole.total():
-        form = max(plural, key=lambda other: (whole[other], other))
-    if is_furniture(form) or not _NAMES.match(form):
-        return ""
-    # Inside a sentence a word may be small that titles write large.
-    if leading not in ("", "-") and times > _LEADING * before.total():
-        return leading + form
-    if form.isupper() and len(form) > _LOUD:
-        quiet = [other for other in whole if fold_case(other) == fold_case(form) and not other.isupper()]
-        form = max(quiet, key=lambda other: (whole[other], other), default=form)
-    large = form[0].upper() + form[1:]
-    if large in whole or not form.replace(" ", "").isalpha():
-        return large if large in whole else form
-    if not any(other[0].isupper() for other in whole):
-        return large if " " in form else form  # a word that is always small may be a command
-    same = [other for other in whole if other[0].isupper() and fold_case(other) == fold_case(form)]
-    upper = max(same, key=lambda other: (whole[other], other), default=large)
-    return large if upper.isupper() and len(upper) > _LOUD else upper
-
-
-def _is_plural(one: str, other: str) -> bool:
-    """Return whether one English phrase is the plural of another; abbreviations have none."""
-    endings = one in (f"{other}s", f"{other}es") or (other.endswith("y") and one == f"{other[:-1]}ies")
-    return endings and len(other) > _SHORT
-
-
-def phrases_of_corpus(corpus: Corpus, threads: int = 1, sample: int = NAMED_PAGES) -> ShownPhrases:
-    """Return the phrases of an open corpus, computed once; of a choice of pages if there are more than `sample`."""
 
     def find() -> ShownPhrases:
-        return find_page_phrases(corpus, page_words(corpus, threads), pages_to_name(corpus, sample), threads)
+        return find_page_phrases(corpus, page_words(corpus, threads), pages_to_name(corpus, sample), threads, space)
 
     return corpus.term_tables(("shown", sample), find)
 
@@ -366,38 +340,42 @@ def page_words(corpus: Corpus, threads: int = 1) -> PageWords:
     return corpus.term_tables("page words", find)
 
 
-def find_page_phrases(corpus: Corpus, held: PageWords, pages: Array, threads: int = 1) -> ShownPhrases:
+def find_page_phrases(
+    corpus: Corpus, held: PageWords, pages: Array, threads: int = 1, space: Workspace = IN_MEMORY
+) -> ShownPhrases:
     """Find the phrases of some pages, without the site's part of titles, template headings, server notices and copies."""
     of_sites, site_names, notices = site_words(corpus, pages)
     of_sites[notices | held.copies] = -1
     stems = make_vocabulary(corpus, STEMS)
-    phrases = _without_navigation(corpus, find_phrases(PhraseFinder(corpus, stems, of_sites, threads)))
+    phrases = find_phrases(PhraseFinder(corpus, stems, of_sites, threads), space)
+    phrases = _without_templates(corpus, _without_navigation(corpus, phrases, space), space)
     stem_of = stems.stem_of[held.words.shown].astype(np.int64)
-    phrases = _without_templates(corpus, phrases)
-    return ShownPhrases(corpus, stems, stem_of, phrases, site_names, notices, held.copies, pages)
+    return ShownPhrases(corpus, stems, stem_of, phrases, site_names, notices, held.copies, pages, space)
 
 
-def _without_navigation(corpus: Corpus, phrases: Phrases) -> Phrases:
+def _without_navigation(corpus: Corpus, phrases: Phrases, space: Workspace) -> Phrases:
     """Leave out phrases that are mostly links to a different page each time: next, here, weiter.
 
     Also those that lead to one page of a site that is not in the collection: they thank or advertise somebody.
     """
-    alone = np.flatnonzero(phrases.ranks % IN_TEXT == 3)
-    anchor = _anchors_at(corpus, phrases.pages[alone], phrases.places[alone])
+    alone = phrases.select(lambda part, _pages: phrases.ranks[part] % IN_TEXT == 3)
+    anchor = _anchors_at(corpus, phrases.pages_of(alone), phrases.places[alone])
     known = anchor < len(corpus.anchors.target)
     alone, anchor = alone[known], anchor[known]
     targets = np.asarray(corpus.anchors.target)[anchor].astype(np.int64)
     pairs = distinct(phrases.phrases[alone] * len(corpus.urls) + targets)
     uses = np.bincount(phrases.phrases[alone], minlength=phrases.count)
     different = np.bincount(pairs // max(len(corpus.urls), 1), minlength=phrases.count)
-    shown = np.bincount(phrases.phrases, phrases.ranks % IN_TEXT > 0, phrases.count)
+    shown = np.zeros(phrases.count, np.int64)
+    for part, _pages in phrases.parts():
+        np.add.at(shown, phrases.phrases[part][phrases.ranks[part] % IN_TEXT > 0], 1)
     is_link = (uses >= _TEMPLATE_PAGES) & (2 * uses >= shown)
     navigation = is_link & (different >= _SCATTERED * uses)
     hosts = {host.decode("utf-8", "ignore") for host in corpus.hosts}
     for pair in pairs[is_link[pairs // len(corpus.urls)] & (different[pairs // len(corpus.urls)] == 1)].tolist():
         phrase, target = divmod(pair, len(corpus.urls))
         navigation[phrase] |= host_of(corpus.url(target)) not in hosts
-    return phrases.keep(~navigation[phrases.phrases])
+    return phrases.keep(lambda part, _pages: ~navigation[phrases.phrases[part]], space)
 
 
 def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.int64]:
@@ -416,19 +394,22 @@ def _anchors_at(corpus: Corpus, pages: Array, places: Array) -> npt.NDArray[np.i
     return anchors
 
 
-def _without_templates(corpus: Corpus, phrases: Phrases) -> Phrases:
+def _without_templates(corpus: Corpus, phrases: Phrases, space: Workspace) -> Phrases:
     """Leave out headings that many pages of a host share, because they come from its template."""
     host_of_page = np.asarray(corpus.pages.host).astype(np.int64)
-    ranks = phrases.ranks % IN_TEXT
-    headings = np.flatnonzero((ranks == 4) | (ranks == 5))
+    headings = phrases.select(lambda part, _pages: phrases.ranks[part] % IN_TEXT // 2 == 2)
     width = max(phrases.count, 1)
-    keys = host_of_page[phrases.pages[headings]] * width + phrases.phrases[headings]
+    keys = host_of_page[phrases.pages_of(headings)] * width + phrases.phrases[headings]
     pairs, held = np.unique(keys, return_counts=True)
     sizes = np.bincount(host_of_page, minlength=1)
     limit = np.maximum(_TEMPLATE_PAGES, _TEMPLATE * sizes[pairs // width])
     templates = pairs[held >= limit]
-    own = (ranks >= 6) | ~np.isin(host_of_page[phrases.pages] * width + phrases.phrases, templates)
-    return phrases.keep(own)
+
+    def are_own(part: slice, pages: Array) -> Array:
+        here = host_of_page[pages] * width + phrases.phrases[part]
+        return (phrases.ranks[part] % IN_TEXT >= 6) | ~is_among(here, templates)
+
+    return phrases.keep(are_own, space)
 
 
 def sketch_terms(counted: BagMatrix, words: Vocabulary) -> npt.NDArray[np.uint16]:

@@ -7,6 +7,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +15,19 @@ import numpy.typing as npt
 
 from pagekin.bags import Strategy, bag_forms, stem_of_word
 from pagekin.hypertext import Corpus, fold_case
-from pagekin.store import Array, Kin, KinWriter, RaggedBytes, pack_strings, smallest_uint, temporary_folder
+from pagekin.store import (
+    Array,
+    Kin,
+    KinWriter,
+    RaggedBytes,
+    Workspace,
+    batch_ranges,
+    chunks,
+    count_targets,
+    pack_strings,
+    smallest_uint,
+    temporary_folder,
+)
 
 if TYPE_CHECKING:
     from pagekin.bags import BagWorkshop, Vocabulary
@@ -30,6 +43,8 @@ _FEWEST_TOGETHER = 3
 THESAURUS_ARRAYS = "about."
 _PART = 1 << 14
 """Pages whose words are sorted at a time."""
+_ENTRIES = 1 << 20
+"""Words of pages that are written anew at a time."""
 _ALONE, _SHOWN = 0.3, 0.6
 """The share of places where a phrase stands alone, and what it counts on a page, for the page to be about it."""
 _OFTEN = (3, 2)
@@ -86,29 +101,30 @@ class PageTopics:
         page_url = np.asarray(corpus.pages.url)[chosen].astype(np.int64)
         with temporary_folder("thesaurus") as folder:
             workshop = workshop or BagWorkshop(corpus, folder, threads)
-            sizes, terms_of_parts = [np.zeros(1, np.int64)], [np.zeros(0, np.uint32)]
+            space = workshop.space
+            sizes, held = [np.zeros(1, np.int64)], space.growing(np.uint32)
             for first in range(0, len(page_url), _PART):
                 matrix = workshop.matrix(_STRATEGY, page_url[first : first + _PART], words_alone=True)
                 heaviest = np.empty(len(matrix.terms), np.uint32)
                 count = heaviest_terms(matrix.offsets, matrix.terms, matrix.weights, ABOUT, heaviest)
                 sizes.append(np.minimum(np.diff(matrix.offsets), ABOUT))
-                terms_of_parts.append(heaviest[:count].copy())
-            offsets, terms = np.cumsum(np.concatenate(sizes)), np.concatenate(terms_of_parts)
-            del terms_of_parts
+                held.append(heaviest[:count])
+                del matrix, heaviest
+            offsets, terms = np.cumsum(np.concatenate(sizes)), held.finish()
             words = workshop.vocabulary(_STRATEGY)
-            offered = _is_talked_about(corpus, words, offsets, terms, threads, pages) if phrases else None
+            offered = _is_talked_about(corpus, words, offsets, terms, threads, pages, space) if phrases else None
             offered = offered & ~stand_in_code(corpus, words, pages) if offered is not None else None
-            met = np.bincount(terms) > 0
-            terms, used = (np.cumsum(met, dtype=np.uint32) - np.uint32(1))[terms], np.flatnonzero(met)
+            met = count_targets(terms, len(words.shown)) > 0
+            number, used = np.cumsum(met, dtype=np.uint32) - np.uint32(1), np.flatnonzero(met)
+            for start, chunk in chunks(terms):
+                terms[start : start + len(chunk)] = number[chunk]
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
-        if offered is not None:
-            more, numbers, texts = _page_phrases(corpus, threads, chosen)
-            order = np.argsort(more, kind="stable")
-            more, numbers = more[order], numbers[order]
-            # A page's phrases come after its words.
-            terms = np.insert(terms, offsets[more + 1], (numbers + len(shown)).astype(np.uint32))
-            offsets, shown = offsets + np.searchsorted(more, np.arange(len(page_url) + 1)), shown + texts
-            offered = np.append(offered[used], np.ones(len(texts), np.bool_))
+            if offered is not None:
+                more, numbers, texts = _page_phrases(corpus, threads, chosen, space)
+                order = np.argsort(more, kind="stable")
+                offsets, terms = _append_to_pages(offsets, terms, more[order], numbers[order] + len(shown), space)
+                shown += texts
+                offered = np.append(offered[used], np.ones(len(texts), np.bool_))
         return cls(offsets, terms, RaggedBytes(*pack_strings(shown)), offered)
 
     @classmethod
@@ -135,15 +151,30 @@ class PageTopics:
     def put(self, writer: KinWriter) -> None:
         """Store it in a collection."""
         writer.put(f"{THESAURUS_ARRAYS}offsets", self.offsets.astype(smallest_uint(len(self.terms))))
-        writer.put(f"{THESAURUS_ARRAYS}terms", self.terms.astype(smallest_uint(len(self.words))))
+        terms = writer.create(f"{THESAURUS_ARRAYS}terms", smallest_uint(len(self.words)))
+        for _start, chunk in chunks(self.terms):
+            terms.append(chunk.astype(terms.dtype))
         writer.put(f"{THESAURUS_ARRAYS}word.bytes", np.asarray(self.words.data))
         writer.put(f"{THESAURUS_ARRAYS}word.offsets", np.asarray(self.words.offsets))
         if self.offered is not None:
             writer.put(f"{THESAURUS_ARRAYS}offered", self.offered.astype(np.uint8))
 
 
+def _append_to_pages(
+    offsets: Array, terms: Array, pages: Array, more: Array, space: Workspace
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+    """Return (offsets, terms) of pages with more terms behind their own, given with their pages, which rise."""
+    every, begins = space.growing(np.uint32), np.searchsorted(pages, np.arange(len(offsets)))
+    for first, last in batch_ranges(offsets, _ENTRIES):
+        here = slice(int(begins[first]), int(begins[last]))
+        places = offsets[pages[here] + 1] - offsets[first]
+        every.append(np.insert(terms[offsets[first] : offsets[last]], places, more[here].astype(np.uint32)))
+    return offsets + begins, every.finish()
+
+
 def _is_talked_about(
-    corpus: Corpus, words: "Vocabulary", offsets: Array, terms: Array, threads: int, pages: "npt.NDArray[np.int64] | None"
+    corpus: Corpus, words: "Vocabulary", offsets: Array, terms: Array, threads: int, pages: "npt.NDArray[np.int64] | None",
+    space: Workspace,
 ) -> npt.NDArray[np.bool_]:  # fmt: skip
     """Mark the words that pages, all or some, repeat, given the words that each page is about.
 
@@ -154,28 +185,31 @@ def _is_talked_about(
     from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
 
     of_text, of_title = TERM_ATTRIBUTES.index("text"), TERM_ATTRIBUTES.index("title")
-    columns, page = len(words.shown), np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    titled, said = np.zeros(len(terms), np.bool_), np.zeros((len(_OFTEN), len(terms)), np.bool_)
+    columns = len(words.shown)
+    titled, said = space.full(len(terms), False, np.bool_), space.full((len(_OFTEN), len(terms)), False, np.bool_)
     for first, counted in term_batches(corpus, words, threads, pages):
         word, attribute = np.divmod(counted.terms, len(TERM_ATTRIBUTES))
         keys, in_text = counted.rows * columns + word, attribute == of_text
-        here = slice(offsets[first], offsets[first + len(counted)])
-        mine = (page[here] - first) * columns + terms[here]
+        bounds = offsets[first : first + len(counted) + 1]
+        here = slice(int(bounds[0]), int(bounds[-1]))
+        mine = np.repeat(np.arange(len(counted)), np.diff(bounds)) * columns + terms[here]
         titled[here] = np.isin(mine, keys[attribute == of_title])
         for number, times in enumerate(_OFTEN):
             said[number, here] = np.isin(mine, keys[in_text & (counted.weights >= times)])
     for repeated, least in zip(said, _TELLING, strict=True):
         if len(terms) and repeated.mean() >= least:
-            often = repeated | titled
+            often = np.logical_or(repeated, titled, out=titled)
             usual = often.mean()
             # Half a page more that says it: a word of few pages is given the benefit of the doubt.
-            held, saying = np.bincount(terms, minlength=columns), np.bincount(terms[often], minlength=columns)
+            held, saying = count_targets(terms, columns), np.zeros(columns, np.int64)
+            for start, chunk in chunks(terms):
+                np.add.at(saying, chunk[often[start : start + len(chunk)]], 1)
             return np.asarray((saying + 0.5) / (held + 0.5 / usual) >= usual / 2)
     return np.ones(columns, np.bool_)
 
 
 def _page_phrases(
-    corpus: Corpus, threads: int, chosen: npt.NDArray[np.int64]
+    corpus: Corpus, threads: int, chosen: npt.NDArray[np.int64], space: Workspace
 ) -> tuple[Array, Array, list[bytes]]:  # fmt: skip
     """Return (places in the chosen pages, numbers of the phrases that these are about, the phrases).
 
@@ -184,16 +218,13 @@ def _page_phrases(
     from pagekin.clusters.shown import phrases_of_corpus, weigh_ranks  # which questions do not need
     from pagekin.text import tokens
 
-    shown = phrases_of_corpus(corpus, threads)
-    likely = np.flatnonzero((shown.stems[:, 1] >= 0) & (shown.alone >= _ALONE))
-    mine = np.isin(shown.phrases.phrases, likely)
-    more = shown.on_other_pages(likely, threads)
-    columns: tuple[Array, Array, Array] = shown.phrases.pages, shown.phrases.phrases, shown.phrases.ranks
-    pages, phrases, ranks = (
-        np.concatenate([column[mine], others]) for column, others in zip(columns, more, strict=True)
-    )
-    about = weigh_ranks(ranks) >= _SHOWN
-    pages, phrases = pages[about], phrases[about]
+    shown = phrases_of_corpus(corpus, threads, space=space)
+    are_likely = (shown.stems[:, 1] >= 0) & (shown.alone >= _ALONE)
+    places = shown.on_looked_at(are_likely), shown.on_other_pages(np.flatnonzero(are_likely), threads)
+    columns = [np.zeros((2, 0), np.int64)]
+    for on_pages, showing, ranks in chain.from_iterable(places):
+        columns.append(np.stack([on_pages, showing])[:, weigh_ranks(ranks) >= _SHOWN])
+    pages, phrases = np.concatenate(columns, axis=1)
     is_chosen = np.zeros(len(corpus), np.bool_)
     is_chosen[chosen] = True
     kept = is_chosen[pages] & (np.bincount(phrases, minlength=shown.phrases.count)[phrases] >= _FEWEST)

@@ -10,7 +10,7 @@ from pagekin.sources import HTML_ENDINGS, Unit, plan_units
 from pagekin.store import DiskFullError, MemoryBudget, TooLittleMemoryError, use_memory_tightly
 
 LEAST_MEMORY = 400 << 20
-"""What a build of few pages takes, with the compiled code of all its stages."""
+"""What a build of few pages takes, with the compiled code of all its stages, and the clusters of a sample of `HELD_SAMPLE`."""
 MEMORY_SHARE = 1 / 16
 """Bytes of memory for each byte of HTML that are not left on the disk."""
 SHARDS_MORE = 50 << 20
@@ -20,8 +20,9 @@ WHOLE_TABLES = 3 / 8
 of builds in one piece and in eight shards: docs/benchmarks.md."""
 UNEVEN = 2
 """How many times the mean shard the largest is, at most: shards are cut by addresses, not by bytes."""
-CLUSTERED_PAGE = 24 << 10
-"""Bytes of memory for each page of the sample of which the clusters of shards are made."""
+HELD_SAMPLE = 30_000
+CLUSTERED_PAGE = 6 << 10
+"""Bytes of memory for each further page of the sample of which clusters are made: the graph of its neighbours."""
 SMALL_PAGE = 4 << 10
 """Bytes of HTML of a small page: how many pages there are is not known before they are read."""
 PACKED = 4
@@ -61,11 +62,12 @@ def least_memory(html: int, shards: int = 1, sample: int = 0) -> int:
 
     Shards are made one after another, and before them clusters, from a sample of at most so many pages; 0 without clusters.
     """
-    held = MEMORY_SHARE * html
+    least, held = LEAST_MEMORY, MEMORY_SHARE * html
     if shards > 1:
+        least += SHARDS_MORE
         held *= min(WHOLE_TABLES + (1 - WHOLE_TABLES) * UNEVEN / shards, 1.0)
-        held = SHARDS_MORE + max(held, CLUSTERED_PAGE * min(sample, html // SMALL_PAGE))
-    return -(-(LEAST_MEMORY + round(held)) // _STEP) * _STEP
+    held = max(held, CLUSTERED_PAGE * (min(sample, html // SMALL_PAGE) - HELD_SAMPLE))
+    return -(-(least + round(held)) // _STEP) * _STEP
 
 
 def require_memory(memory: MemoryBudget, html: int, shards: int = 1, sample: int = 0) -> None:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from pagekin import hypertext
 from pagekin.bags import BagWorkshop
 from pagekin.clusters import (
@@ -32,7 +30,7 @@ from pagekin.engines.shard_stages import Task, keep_record, open_record
 from pagekin.engines.shards import WHOLE, close_documents, cut_trees
 from pagekin.hypertext import Corpus, Cut
 from pagekin.labels import put_label
-from pagekin.store import KinWriter, no_progress
+from pagekin.store import KinWriter, Workspace, no_progress
 
 _SAMPLE = "sample"
 """The name under which clusters keep what shards need to join them."""
@@ -79,7 +77,8 @@ def merge_sample(
     facts = describe(hypertext.merge_parts(list(parts), writer, all_captures, progress))
     corpus = Corpus(writer.view(facts))
     require_pages(len(corpus), facts["skipped"], out)
-    closed = close_documents(corpus, [] if is_sample else [document_tree(corpus)])
+    space = Workspace(writer.work, writer.memory)
+    closed = close_documents(corpus, [] if is_sample else [document_tree(corpus, space)])
     writer.commit(facts)
     return closed
 
@@ -113,8 +112,8 @@ def put_shard_trees(task: Task, writer: KinWriter, corpus: Corpus, cut: Cut) -> 
     trees = read_trees(kin)
     if not task.result("clusters")["is_sample"]:
         return cut_trees(kin, trees, cut, writer, corpus, task.threads)
-    sample = SampledPages(*map(np.array, open_record(kin, _SAMPLE, SampledPages)))
     workshop = BagWorkshop(corpus, task.room / "workshop", task.threads, memory=task.memory)
+    sample = open_record(kin, _SAMPLE, SampledPages).copy(workshop.space)
     joined = join_shard(corpus, sample, trees, workshop, task.threads)
     PageTopics.of(corpus, task.threads, joined[0].facts["method"] == "default", workshop).put(writer)
     return put_trees(writer, joined) | put_label(writer, corpus, joined, None, None, task.threads)

@@ -2,7 +2,7 @@
 
 import shutil
 import weakref
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +27,7 @@ from pagekin.hypertext import Corpus, DecodedPage, StreamBatch
 from pagekin.labels import fitting
 from pagekin.labels.membership import TermFilter, TermKeys, attribute_keys
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelLosses, is_label_word, is_word
-from pagekin.store import Array, ArrayFile, on_temporary_disk, row_entries, smallest_uint
+from pagekin.store import IN_MEMORY, Array, ArrayFile, Workspace, on_temporary_disk, row_entries, smallest_uint
 from pagekin.text import form_table
 
 FIRST_TERMS = FREQUENT_TERMS = 500
@@ -141,8 +141,10 @@ class LeafTerms:
     Cost: two passes over all words; then for each cluster one over the terms of its pages. Memory for a few numbers of each term.
     """
 
-    def __init__(self, corpus: Corpus, tree: Tree, threads: int, documents: Tree | None = None) -> None:
-        self.corpus, self.tree = corpus, tree
+    def __init__(
+        self, corpus: Corpus, tree: Tree, threads: int, documents: Tree | None = None, space: Workspace = IN_MEMORY
+    ) -> None:
+        self.corpus, self.tree, self._space = corpus, tree, space
         self.words: Vocabulary = term_words(corpus)
         self.factors = TermSettings(**tree.facts.get("terms", {}))
         self.searched = SearchedTerms(corpus, threads, documents)
@@ -153,7 +155,6 @@ class LeafTerms:
         self._met, self._seen = np.zeros(columns, np.bool_), np.empty(columns, np.int64)
         self.sizes = np.asarray(corpus.pages.html_bytes).astype(np.int64)
         self.texts: dict[int, str] = {}
-        self._keys_of: dict[tuple[int, ...], TermKeys] = {}
         self.whole = self.pages_of((0,), np.arange(len(corpus)))
         # Pages that hold a word, under the attribute under which most do.
         self.held_by = np.ones(len(self.words.shown), np.int64)
@@ -175,25 +176,35 @@ class LeafTerms:
             column[terms] = 0
         return _PageTerms(nodes, pages, terms, tf, df, weights, count)
 
-    def clusters(self, most: int) -> tuple[list[_PageTerms], int]:
-        """Return (the sub-clusters, the largest first; how many clusters were merged into others).
+    def clusters(self, most: int) -> tuple[list[tuple[int, ...]], int]:
+        """Return (the nodes of the sub-clusters, the largest first; how many clusters were merged into others).
 
         They are the collection's clusters, as many as were asked for; of a shard, those that have pages there. If these are too
         many, each counts as one document with summed tf, and complete link on terms merges them, as routers do with their
         children's.
         """
         nodes = [node for node in chosen_nodes(self.tree) if len(self.tree.pages_of(node))]
-        clusters = [self._of_nodes((node,)) for node in nodes]
-        merged = max(0, len(clusters) - most)
+        merged = max(0, len(nodes) - most)
+        parts: list[tuple[int, ...]] = [(node,) for node in nodes]
         if merged:
-            offsets = np.cumsum([0, *(len(one.terms) for one in clusters)])
-            terms, counts = (np.concatenate([getattr(one, name) for one in clusters]) for name in ("terms", "tf"))
-            parts = merge_documents(offsets, terms, counts, self.all.columns, most, self.factors)
-            clusters = [self._of_nodes(tuple(nodes[place] for place in part)) for part in parts]
-        return sorted(clusters, key=lambda one: (-len(one.pages), one.nodes)), merged
+            sizes, terms, counts = [0], self._space.growing(np.int64), self._space.growing(np.int64)
+            for node in nodes:
+                cluster = self._of_nodes((node,))
+                sizes.append(len(cluster.terms))
+                terms.append(cluster.terms)
+                counts.append(cluster.tf)
+            groups = merge_documents(
+                np.cumsum(sizes), terms.finish(), counts.finish(), self.all.columns, most, self.factors
+            )
+            parts = [tuple(nodes[place] for place in group) for group in groups]
+        return sorted(parts, key=lambda nodes: (-len(self._pages_below(nodes)), nodes)), merged
+
+    def _pages_below(self, nodes: tuple[int, ...]) -> npt.NDArray[np.int64]:
+        """Return the pages of some nodes, rising."""
+        return np.unique(np.concatenate([self.tree.pages_of(node) for node in nodes]))
 
     def _of_nodes(self, nodes: tuple[int, ...]) -> _PageTerms:
-        return self.pages_of(nodes, np.unique(np.concatenate([self.tree.pages_of(node) for node in nodes])))
+        return self.pages_of(nodes, self._pages_below(nodes))
 
     def label(self, budget: fitting.LabelBudget, added: Iterable[AddedTerm] = ()) -> ContentLabel:
         """Make the label within a budget."""
@@ -203,23 +214,18 @@ class LeafTerms:
 
         def make_draft(most: int) -> fitting.Draft:
             clusters, merged = self.clusters(most)
-            groups = [self.group(cluster, budget.terms) for cluster in clusters]
+            groups = [self.group(self._of_nodes(nodes), budget.terms) for nodes in clusters]
             return fitting.Draft(
                 self.corpus.kin.path.stem, True, whole, groups, LabelLosses(0, merged, 0), extra, num_words
             )
 
         return fitting.label_within(budget, make_draft)
 
-    def keys_of(self, label: ContentLabel) -> list[TermKeys]:
-        """Return the filter keys of the whole, and of each sub-cluster of a label made here."""
-        return [self._keys(self.whole), *(self._keys(self._of_nodes(cluster.nodes)) for cluster in label.clusters)]
-
-    def _keys(self, cluster: _PageTerms) -> TermKeys:
-        """Return the filter keys of some pages: each word, and each word under an attribute other than text."""
-        if cluster.nodes in self._keys_of:
-            return self._keys_of[cluster.nodes]
-        keys = self._keys_of[cluster.nodes] = self.searched.keys(cluster.pages)
-        return keys
+    def keys_of(self, label: ContentLabel) -> Iterator[TermKeys]:
+        """Yield the filter keys of the whole, and of each sub-cluster of a label made here."""
+        yield self.searched.keys(self.whole.pages)
+        for cluster in label.clusters:
+            yield self.searched.keys(self._pages_below(cluster.nodes))
 
     def group(self, cluster: _PageTerms, most: int) -> fitting.Group:
         """Collect the content of a label about some pages, with at most `most` terms."""
@@ -228,10 +234,11 @@ class LeafTerms:
         # Of merged clusters the largest give the name and the central pages, in turn.
         name = "; ".join(dict.fromkeys(one.name for one in described[:3] if one.name))
         central = fitting.in_turn(one.central for one in described)
+        held = TermFilter.of(self.searched.keys(cluster.pages))
         terms = fitting.heaviest_terms(cluster.terms, cluster.tf, cluster.df, cluster.weights, most, self.common_form)
         return fitting.Group(
             name, len(cluster.pages), int(self.sizes[cluster.pages].sum()), cluster.known, cluster.known, terms,
-            self._heaviest(cluster), self._urls(central, cluster.pages), (TermFilter.of(self._keys(cluster)),), cluster.nodes,
+            self._heaviest(cluster), self._urls(central, cluster.pages), (held,), cluster.nodes,
         )  # fmt: skip
 
     def common_form(self, word: int) -> str:

@@ -10,7 +10,7 @@ from pagekin.clusters import Tree
 from pagekin.hypertext import Corpus
 from pagekin.labels.model import AddedTerm, ContentLabel, LabelError, label_from_json, label_to_json
 from pagekin.labels.parts import ABSTRACTION_FUNCTIONS, join_parts, label_etag, parts_to_publish
-from pagekin.store import Finding, Kin, KinWriter
+from pagekin.store import Finding, Kin, KinWriter, Workspace
 
 LABEL_ARRAYS = "label."
 
@@ -76,7 +76,8 @@ def put_label(
     if added is None:
         added = added_terms(before.facts) if before else ()
     named = {tree.name: tree for tree in trees}
-    leaf = LeafTerms(corpus, named["clusters"], threads, named.get("documents"))
+    space = Workspace(writer.work, writer.memory)
+    leaf = LeafTerms(corpus, named["clusters"], threads, named.get("documents"), space)
     label = leaf.label(LabelBudget(), added)
     old = read_label_parts(before) if before else None
     return write_label(writer, label, parts_to_publish(old, label, leaf.keys_of(label)))

@@ -5,7 +5,7 @@ only if it changed materially; otherwise the part it published before stays, and
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
@@ -138,7 +138,7 @@ def label_from_wire(data: bytes, limits: LabelLimits | None = None) -> ContentLa
 
 
 def parts_to_publish(
-    old: Mapping[str, ContentLabel] | None, new: ContentLabel, keys: Sequence[TermKeys] | None = None
+    old: Mapping[str, ContentLabel] | None, new: ContentLabel, keys: Iterable[TermKeys] | None = None
 ) -> dict[str, ContentLabel]:
     """Choose the parts to publish: new ones if they changed materially, otherwise the old ones.
 
@@ -182,7 +182,7 @@ def _distance(a: Mapping[Any, int], b: Mapping[Any, int]) -> float:
     return 1 - sum(min(a.get(key, 0), b.get(key, 0)) for key in keys) / most if most else 0.0
 
 
-def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Sequence[TermKeys] | None) -> bool:
+def _routing_changed(old: ContentLabel, new: ContentLabel, keys: Iterable[TermKeys] | None) -> bool:
     before, after = ([label.filters, *(one.filters for one in label.clusters)] for label in (old, new))
     if (old.added, old.leaves) != (new.added, new.leaves) or _distance(
         _df(old, old.terms), _df(new, new.terms)

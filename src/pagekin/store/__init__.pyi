@@ -27,6 +27,7 @@ from .lean import load_numba_alone
 from .memory import (
     IN_MEMORY,
     NO_LIMIT,
+    GrowingArray,
     MemoryBudget,
     TooLittleMemoryError,
     Workspace,
@@ -63,6 +64,7 @@ __all__ = [
     "CompileProgress",
     "DiskFullError",
     "Finding",
+    "GrowingArray",
     "KeptFolders",
     "Kin",
     "KinError",

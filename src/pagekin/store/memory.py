@@ -8,7 +8,7 @@ import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -90,11 +90,49 @@ class Workspace:
         array.fill(value)
         return array
 
+    def growing(self, dtype: npt.DTypeLike) -> "GrowingArray":
+        """Return an empty array that can be appended to."""
+        return GrowingArray(self, dtype)
+
     def inside(self, name: str) -> "Workspace":
         """Return a workspace in a new folder inside of this one."""
         folder = self.folder / name
         folder.mkdir(parents=True)
         return Workspace(folder, self.memory)
+
+
+class GrowingArray:
+    """A one-dimensional array that grows: in memory, and from when it is large in an unnamed file."""
+
+    def __init__(self, space: Workspace, dtype: npt.DTypeLike) -> None:
+        self.dtype = np.dtype(dtype)
+        self.length = 0
+        self._space = space
+        self._pieces: list[Array] = []
+        self._file: IO[bytes] | None = None
+
+    def append(self, values: Array) -> None:
+        """Add values at the end."""
+        piece = np.ascontiguousarray(values, self.dtype)
+        self.length += len(piece)
+        if self._file is None and not self._space.memory.holds(self.length * self.dtype.itemsize):
+            self._file = tempfile.TemporaryFile(prefix="array-", dir=self._space.folder)  # noqa: SIM115  finish() closes it
+            for earlier in self._pieces:
+                self._file.write(earlier.view(np.uint8).data)
+            self._pieces = []
+        if self._file is None:
+            self._pieces.append(piece)
+        else:
+            self._file.write(piece.view(np.uint8).data)
+
+    def finish(self) -> Array:
+        """Return what was appended as one array, and forget it."""
+        if self._file is None:
+            pieces, self._pieces = self._pieces, []
+            return np.concatenate([np.zeros(0, self.dtype), *pieces])
+        with self._file as file:
+            file.flush()
+            return np.frombuffer(mmap.mmap(file.fileno(), 0), self.dtype)
 
 
 IN_MEMORY = Workspace(Path())

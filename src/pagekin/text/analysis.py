@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -93,9 +93,9 @@ class Forms:
     def __len__(self) -> int:
         return len(self.table)
 
-    def names(self) -> list[str]:
-        """Decode all forms; slow, so call it outside loops."""
-        return [name.decode() for name in self.table]
+    def names(self) -> Iterator[str]:
+        """Yield all forms as text; slow, so call it outside loops."""
+        return (name.decode() for name in self.table)
 
 
 def form_table(corpus: Corpus, progress: Callable[[float], None] = lambda _share: None) -> Forms:

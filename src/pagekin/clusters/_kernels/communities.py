@@ -22,14 +22,45 @@ class Queries(NamedTuple):
     """Whether bag i is row i, which is not near itself."""
 
 
+class Columns(NamedTuple):
+    """Bags by their terms: the bags of term t end at ends[t], and begin where those of the term before end."""
+
+    rows: Any
+    """int32 (entries): the bag of each entry, rising in a column."""
+    weights: Any
+    """float32 (entries)"""
+    ends: Any
+    """int64 (terms)"""
+
+
 @kernel
-def nearest_rows(first, last, queries, table, sums, widest, shared, nearest, similarity):
+def count_columns(terms, counts):
+    """Add to `counts` (int64, one for each term) how many entries each term has."""
+    for i in range(len(terms)):
+        counts[terms[i]] += 1
+
+
+@kernel
+def fill_columns(offsets, terms, weights, counts, columns):
+    """Write the entries of bags, given as rows, by columns; terms whose `counts` is 0 are left out.
+
+    `columns` (Columns) has room for the others; its `ends` are where each column begins, and become where it ends.
+    """
+    for row in range(len(offsets) - 1):
+        for i in range(offsets[row], offsets[row + 1]):
+            if counts[terms[i]]:
+                place = columns.ends[terms[i]]
+                columns.rows[place], columns.weights[place] = row, weights[i]
+                columns.ends[terms[i]] += 1
+
+
+@kernel
+def nearest_rows(first, last, queries, columns, sums, shared, nearest, similarity):
     """Write the rows most similar to each of the queries first..last - 1, by weighted Jaccard, nearest first.
 
-    `table` is a Table of bags, `sums` (float32, rows) their weights; columns of more than `widest` bags are left out.
-    `shared` (float32, rows) is zero and is left so. Of equally similar rows the first one counts. `nearest` (int64, last -
-    first, k) has -1 where there are no more, `similarity` (float32) is as large. Cost: the lengths of all columns of a
-    query's terms.
+    `columns` are the bags of the rows by terms (Columns), `sums` (float32, rows) their weights. `shared` (float32, rows) is
+    zero and is left so. Of equally similar rows the first one counts. `nearest` (int64, last - first, k) has -1 where there
+    are no more, `similarity` (float32) is as large. Cost: the lengths of all columns of a query's terms.
     """
     k = nearest.shape[1]
     touched = np.empty(len(sums), np.int64)
@@ -37,15 +68,12 @@ def nearest_rows(first, last, queries, table, sums, widest, shared, nearest, sim
         n = 0
         for i in range(queries.offsets[row], queries.offsets[row + 1]):
             mine, term = queries.weights[i], np.int64(queries.terms[i])
-            start, end = table.ends[term - 1] if term else 0, table.ends[term]
-            if end - start > widest:
-                continue
-            for j in range(start, end):
-                other = table.documents[j]
+            for j in range(columns.ends[term - 1] if term else 0, columns.ends[term]):
+                other = columns.rows[j]
                 if shared[other] == 0:
                     touched[n] = other
                     n += 1
-                shared[other] += min(mine, table.values[j])
+                shared[other] += min(mine, columns.weights[j])
         best, score = nearest[row - first], similarity[row - first]
         size = 0
         for t in range(n):
