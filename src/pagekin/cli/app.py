@@ -24,6 +24,7 @@ from pagekin.wording import format_measure, plural
 
 USAGE, BAD_INPUT, OUR_FAULT = 2, 3, 1
 INTERRUPTED = 130
+_STOPPED = "stopped; collections are as they were."
 LINE_SECONDS = 30.0
 """How often a line tells of progress where there is no terminal."""
 _COMPILING_SECONDS = 5.0
@@ -54,6 +55,8 @@ class _Verbs(GroupedVerbs):
             # The reader of our output went away (head, less): not an error, and nothing to say it to.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(0) from None
+        except KeyboardInterrupt:  # which typer would turn into an exit without a word
+            fail(_STOPPED, INTERRUPTED)
         except PagekinError as error:
             if error.detail and os.environ.get("PAGEKIN_DEBUG"):
                 say(error.detail, err=True)
@@ -363,7 +366,7 @@ def main() -> None:
         load_verbs(*(_words_to_complete() or sys.argv)[1:2])
         app()
     except KeyboardInterrupt:
-        say("pagekin: stopped; collections are as they were.", err=True)
+        say(f"pagekin: {_STOPPED}", err=True)
         sys.exit(INTERRUPTED)
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""

@@ -21,7 +21,7 @@ from typing import Any
 from pagekin.errors import PagekinError
 from pagekin.hypertext.journal import Journal
 from pagekin.sources import Unit
-from pagekin.store import is_full
+from pagekin.store import hold_interrupts, is_full
 
 _ALARM = signal.SIGPROF  # what ITIMER_PROF sends; without a handler it ends the process, whatever that is doing
 
@@ -137,7 +137,8 @@ class WorkerPool:
         shared = self._context.RawValue("q", -1)
         args = (self._work, self._args, theirs, Clock(self._seconds, shared), str(next(self._names)))
         process = self._context.Process(target=_run, args=args, daemon=True)
-        process.start()
+        with hold_interrupts():
+            process.start()
         theirs.close()
         return _Worker(process, ours, shared)
 

@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any, Self
 
 from pagekin.collection import ServiceError
-from pagekin.store import KinError
+from pagekin.store import KinError, hold_interrupts
 
 Tell = Callable[..., None]
 """Reports something to the parent process."""
@@ -69,12 +69,9 @@ class ProcessGroup:
         """Start a child process. Ctrl-C reaches only this process, even while the child starts."""
         context = multiprocessing.get_context("spawn")
         messages, report = context.Pipe(duplex=False)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            process = context.Process(target=_run, args=(os.getpid(), report, self._target, call), daemon=True)
+        process = context.Process(target=_run, args=(os.getpid(), report, self._target, call), daemon=True)
+        with hold_interrupts():
             process.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         report.close()
         return _Child(process, messages)
 

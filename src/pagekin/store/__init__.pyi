@@ -20,6 +20,7 @@ from .folder import (
     parse_manifest,
     read_manifest,
 )
+from .interrupts import hold_interrupts
 from .inverting import chunks, count_targets, invert
 from .kept import KEPT, KeptFolders, checksum_of, damaged_files, read_kept, sum_files
 from .kernels import CHECKED, kernel
@@ -97,6 +98,7 @@ __all__ = [
     "fresh_file",
     "give_back_memory",
     "hand_over",
+    "hold_interrupts",
     "invert",
     "is_among",
     "is_full",
