@@ -102,6 +102,8 @@ def test_check_proves_a_collection_whole_or_not(collection: Path, tmp_path: Path
     [
         (["read", "nowhere.warc.gz", "--out", "x.kin"], 3, "does not exist"),
         (["read", __file__, "--out", "x.kin"], 3, "is not something that Pagekin reads"),
+        (["build", "https://a.example/", "--out", "x.kin"], 3, "pagekin crawl https://a.example/ --out"),
+        (["site", __file__], 3, "is not a folder. Name the folder that your site generator wrote"),
         (["read", "demo"], 2, "--out"),
         (["read", "demo", "--out", "x.kin", "--limit", "pages=3"], 2, "page_bytes"),
         (["read", "demo", "--out", "x.kin", "--parser", "fancy"], 2, "strict"),
@@ -329,6 +331,19 @@ def test_showing_loads_neither_the_compiler_nor_another_verb(collection: Path) -
     )
     done = subprocess.run([sys.executable, "-c", code, str(collection)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_ctrl_c_in_any_verb_is_answered_with_a_sentence(collection: Path) -> None:
+    code = (
+        "import sys; sys.argv = ['pagekin', 'info', sys.argv[1]]\n"
+        "from pagekin import store\n"
+        "def stop(*_given): raise KeyboardInterrupt\n"
+        "store.open_kin = stop\n"
+        "from pagekin.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(collection)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "pagekin: stopped; collections are as they were.\n")
 
 
 def test_the_help_has_six_things_first_and_every_verb_once() -> None:

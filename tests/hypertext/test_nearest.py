@@ -77,6 +77,15 @@ def test_what_is_ambiguous_is_said_to_be_so_with_what_it_may_mean() -> None:
     assert "is not in a.kin" in unknown_url_message([corpus], "http://a.test/9/index.html", "a.kin")
 
 
+@pytest.mark.parametrize("text", ["pikcle.html", "library/jsno.html", "http://www.docs.example/library/picke.html"])
+def test_a_misspelt_name_suggests_the_names_that_are_spelt_alike(corpus: Corpus, text: str) -> None:
+    said = unknown_url_message([corpus], text, "docs.kin")
+    assert "is not in docs.kin. Did you mean\n" in said
+    first, *others = said.splitlines()[1:]
+    assert first.endswith("json.html" if "js" in text else "pickle.html")
+    assert "://" in text or all(line.endswith(first.rpartition("/")[2]) for line in others), "none is much less similar"
+
+
 def test_a_page_that_another_shard_only_links_to_counts_as_read() -> None:
     pages = [record(f"http://a.test/{path}carbon.html", "<title>C</title><p>carbon") for path in ("", "print/")]
     first = read_records(pages)

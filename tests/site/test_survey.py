@@ -123,7 +123,7 @@ def test_a_folder_without_pages_or_a_wrong_selector_is_refused(tmp_path: Path) -
     with pytest.raises(SiteError, match="not a folder"):
         survey_of(tmp_path / "file")
     (tmp_path / "public").mkdir()
-    with pytest.raises(SiteError, match=r"does not exist\. Did you mean .*/public\? Name the one"):
+    with pytest.raises(SiteError, match=r"does not exist\. Did you mean .*/public\? Name the folder"):
         survey_of(tmp_path / "publik")
     with pytest.raises(SiteError, match=r"whole address: pagekin site https://docs\.example\.org/manual/"):
         survey_of(Path("docs.example.org/manual"))

@@ -162,6 +162,8 @@ def test_sources_that_cannot_be_read_are_refused_by_name(tmp_path: Path) -> None
             plan_units([str(tmp_path / name)], {})
     with pytest.raises(SourceError, match=r"missing\.warc does not exist"):
         plan_units([str(tmp_path / "missing.warc")], {})
+    with pytest.raises(SourceError, match="an address, and a build reads files"):
+        plan_units(["https://docs.example/"], {})
     os.mkfifo(tmp_path / "pipe.warc")
     with pytest.raises(SourceError, match="neither a file nor a folder"):
         plan_units([str(tmp_path / "pipe.warc")], {})

@@ -324,8 +324,9 @@ def require_pages(pages: int, left_out: Mapping[str, int], out: str | Path) -> N
     """Raise an error if a collection, meant for `out`, has no page; say what was skipped."""
     if not pages:
         skipped = ", ".join(f"{count:,} {reason}" for reason, count in left_out.items())
+        pdfs = " PDFs count as pages with --set-limit pdf_pages=500." if "not html" in left_out else ""
         raise KinError(
-            f"there is nothing to index: no page was found, and a page is HTML with status 200. "
+            f"there is nothing to index: no page was found, and a page is HTML with status 200.{pdfs} "
             f"Skipped: {skipped or 'nothing'}. {out} is left as it was."
         )
 

@@ -11,20 +11,31 @@ from pagekin.store import RaggedBytes, rank
 
 _SEARCHED = 256 << 20
 _ENOUGH = 64
+_WITH_HALF = 2_000
+"""How many addresses are compared that contain the first or the second half of a misspelt name."""
 _MANY = 10_000
 """How many addresses or titles are looked at for one that is meant."""
 _SHOWN = 5
 """Addresses that are named where a text may mean any of several."""
 _LEAST_LIKENESS = 0.5
 """The share of letters in the same order that an address has in common with a suggested one, as difflib counts it."""
+_LESS_LIKENESS = 0.2
+"""How much less than the most similar address the others may have in common."""
 _SHORTEST_PATH = 3
 """Letters of a path or a title that can mean an address."""
 
 
 def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
-    """Return known addresses that look like `url`: neighbours in sorted order, the same path or last part elsewhere."""
+    """Return known addresses that look like `url`: neighbours in sorted order, the same path or nearly its last part elsewhere."""
     wanted = _full_address(url)
-    candidates: set[str] = set(_with_name(corpus, wanted.rstrip("/").rpartition("/")[2]))
+    name = wanted.rstrip("/").rpartition("/")[2]
+    candidates: set[str] = set(_with_name(corpus, name, _ENOUGH))
+    if not candidates:
+        # One of its halves is spelt right if there is one mistake in it.
+        stem = name.rpartition(".")[0] or name
+        candidates.update(
+            *(_with_name(corpus, half, _WITH_HALF) for half in (stem[: len(stem) // 2], stem[len(stem) // 2 :]))
+        )
     rest = wanted.partition("://")[2] or wanted
     for scheme in ("http://", "https://"):
         for spelling in (rest, rest.removeprefix("www."), "www." + rest, rest.rstrip("/"), rest + "/"):
@@ -53,7 +64,8 @@ def _closest(url: str, candidates: Iterable[str], count: int = 3) -> list[str]:
             likeness[candidate] = max(
                 likeness[candidate], difflib.SequenceMatcher(None, end, url.lower().strip("/")).ratio()
             )
-    close = [candidate for candidate, ratio in likeness.items() if ratio >= _LEAST_LIKENESS]
+    least = max(_LEAST_LIKENESS, max(likeness.values(), default=0.0) - _LESS_LIKENESS)
+    close = [candidate for candidate, ratio in likeness.items() if ratio >= least]
     return sorted(close, key=lambda candidate: (-likeness[candidate], candidate))[:count]
 
 
@@ -132,11 +144,11 @@ def _with_title(corpus: Corpus, text: str) -> Iterator[tuple[str, bool]]:
             yield corpus.page_url(page), True
 
 
-def _with_name(corpus: Corpus, name: str) -> list[str]:
+def _with_name(corpus: Corpus, name: str, most: int) -> list[str]:
     """Return some addresses that contain `name`, ignoring case."""
     if len(name) < 3:
         return []
-    numbers = _strings_with(corpus.urls, name.encode("utf-8", "replace"), _ENOUGH)
+    numbers = _strings_with(corpus.urls, name.encode("utf-8", "replace"), most)
     return [corpus.url(number) for number in numbers if corpus.knows(number)]
 
 

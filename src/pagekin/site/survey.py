@@ -125,8 +125,8 @@ def survey_folder(plan: SitePlan) -> Survey:
     """Survey a folder; the settings take precedence."""
     folder, settings = plan.folder, plan.settings
     if not folder.is_dir():
-        hint = "Name the one that your generator writes, such as public/ or _build/html/."
-        if _HOST.match(str(folder)):
+        hint = "Name the folder that your site generator wrote, such as public/ or _build/html/."
+        if not folder.exists() and _HOST.match(str(folder)):
             hint = f"For a site whose files you do not have, give its whole address: pagekin site https://{folder}/"
         elif not folder.exists():
             raise SiteError(f"{missing_file(str(folder))} {hint}")

@@ -63,7 +63,7 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
     try:
         for source in sources:
             if source != DEMO and not is_remote(source) and not Path(source).exists():
-                raise SourceError(missing_file(source))
+                raise SourceError(_missing(source))
         folders = [Path(s) for s in sources if s != DEMO and Path(s).is_dir()]
         _check_bases(folders, bases, default_base)
         for source in sources:
@@ -81,6 +81,16 @@ def plan_units(sources: Iterable[str], base_urls: dict[str, str], default_base: 
     except OSError as error:
         raise SourceError(f"{error.filename} cannot be read: {error.strerror}.") from error
     return units
+
+
+def _missing(source: str) -> str:
+    """Return the message about a source that does not exist; the address of a web site is none."""
+    if is_http_url(source):
+        return (
+            f"{source} is an address, and a build reads files. Crawl the site first, and build from the archive: "
+            f"pagekin crawl {source} --out site.warc.gz"
+        )
+    return missing_file(source)
 
 
 def expand_lists(sources: Iterable[str]) -> list[str]:
@@ -164,8 +174,8 @@ def _plan_file(source: str) -> list[Unit]:
     if name.lower().endswith((".wacz", ".zip")):
         return [Unit("wacz", source, 0, one.file_size, one.filename) for one in list_wacz(source, _WARC_NAME)]
     raise SourceError(
-        f"{source} is not something that Pagekin reads: .warc, .warc.gz, .arc, .arc.gz, .wacz, a list of these (.paths, "
-        ".paths.gz), or a folder of HTML files."
+        f"{source} is not something that Pagekin reads: .warc, .warc.gz (.zst, .lz4), .arc, .arc.gz, .wacz, a list of these "
+        "(.paths, .paths.gz), or a folder of HTML files."
     )
 
 
