@@ -331,7 +331,7 @@ def test_sites_come_first_and_hosts_only_where_a_site_has_several() -> None:
 
 
 def test_one_flat_folder_is_no_tree() -> None:
-    with pytest.raises(DirectoryError, match="lists pages only in the top level of the tree"):
+    with pytest.raises(DirectoryError, match="url-path has no classes to compare"):
         own(web(f"{SITE}a/x", f"{SITE}a/y"))
 
 

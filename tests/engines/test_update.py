@@ -241,6 +241,24 @@ def test_a_folder_takes_the_place_of_what_was_read_of_it_before(tmp_path: Path) 
     assert places_of(kin, "birds") == []
 
 
+def test_a_folder_whose_address_is_not_given_is_read_as_before(tmp_path: Path) -> None:
+    for place in ("a/site", "b/site"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "birds.html").write_text(f"<title>birds</title><p>Birds of {place} and what they eat.")
+    first, second = str(tmp_path / "a/site"), str(tmp_path / "b/site")
+    build([first], tmp_path / "site.kin", base_url="http://site.example/")
+    (tmp_path / "a/site/birds.html").write_text("<title>birds</title><p>Birds are gone, frogs have come.")
+    notes: list[str] = []
+    assert update(tmp_path / "site.kin", first, note=notes.append).pages == (0, 1, 0)
+    assert notes[0] == f"{first} is read as http://site.example/, as before"
+    update(tmp_path / "site.kin", second, base_url="http://other.example/")
+    with pytest.raises(
+        KinError, match=r"several folders called site: http://other.*Say which one: --base-url .*site=URL"
+    ):
+        update(tmp_path / "site.kin", second)
+    assert page_urls(tmp_path / "site.kin") == {f"http://{name}.example/birds.html" for name in ("site", "other")}
+
+
 def test_an_update_reads_the_same_region_of_pages_as_the_build(tmp_path: Path) -> None:
     pages = [record(f"http://a.test/{n}", f"<nav>menuword</nav><main>lava crater own{n}</main>") for n in range(2)]
     build([archive(tmp_path, "a.warc", pages[:1])], tmp_path / "a.kin", content=("main",))

@@ -378,6 +378,19 @@ def test_without_a_sure_difference_in_the_main_region_the_other_regions_are_name
     assert sure.endswith("It is worse, beyond chance, by Somers' D cousins (-0.200 [-0.300, -0.100]).")
 
 
+def test_if_all_that_is_sure_speaks_for_the_second_strategy_it_is_called_better() -> None:
+    by_d = Difference("words", "anchors", "siblings", "somers_d", 0.048, -0.137, 0.083, 0.6)
+    cousins = Difference("words", "anchors", "cousins", "somers_d", -0.2, -0.3, -0.1, 0.001)
+    by_map = Difference("words", "anchors", "", "map", -0.1, -0.2, -0.05, 0.001)
+    said = summarise_comparisons([by_d, cousins, replace(cousins, measure="gamma"), by_map], "siblings")
+    assert said.startswith(
+        "anchors is better than words, beyond chance, by Somers' D cousins (0.200 [0.100, 0.300]) and MAP (0.100 [0.050, 0.200])."
+    )
+    assert "Only by Somers' D siblings, which orders strategies, words comes first, and that may be chance" in said
+    mixed = summarise_comparisons([by_d, cousins, replace(by_map, difference=0.1)], "siblings")
+    assert mixed.startswith("words comes first")
+
+
 # -- what is served -----------------------------------------------------------------------------------------------------
 
 

@@ -124,7 +124,7 @@ def make_directory(
         facts["examples"] = missing[:5]
         facts["other spellings"] = dict(_other_spellings(corpus, missing[:2000]))
     if not places:
-        raise DirectoryError(_nothing_matched(corpus, name, facts))
+        raise DirectoryError(_nothing_matched(corpus, name, facts, mode))
     urls = np.array(sorted(places), dtype=np.int64)
     chosen: list[list[tuple[str, ...]]] = []
     for number in urls.tolist():
@@ -141,14 +141,17 @@ def make_directory(
     return Directory(name, depth, mode, choice, classes, urls, offsets, members, facts)
 
 
-def _nothing_matched(corpus: Corpus, name: str, facts: dict[str, Any]) -> str:
+def _nothing_matched(corpus: Corpus, name: str, facts: dict[str, Any], mode: str) -> str:
     if not facts.get("listings"):
         return f"{name} lists no page."
     if not facts.get("not in the collection"):
-        return (
-            f"{name} lists pages only in the top level of the tree or above the depth asked for: nothing to compare. A "
-            "smaller --depth or --mode lenient may help, or another tree."
-        )
+        if name == "url-path":
+            return (
+                "the addresses of the pages have no folder within a folder, so url-path has no classes to compare. Use "
+                "breadcrumbs, or a table of addresses and paths."
+            )
+        looser = "A smaller --depth or --mode lenient" if mode == "strict" else "Another tree"
+        return f"{name} lists pages only in the top level of the tree: nothing to compare. {looser} may help."
     example = facts["examples"][0]
     ours = corpus.page_url(0) if len(corpus) else "nothing"
     hint = "; with --loose some would match" if facts.get("other spellings") else ""

@@ -34,6 +34,7 @@ from pagekin.hypertext import (
     compare_pages,
     expired_addresses,
     keep_for_delta,
+    known_addresses,
     no_note,
     open_corpora,
     parts_for_delta,
@@ -117,7 +118,10 @@ def update_collection(
     with KinWriter(path, "pagekin update", memory) as writer:
         kin, keeping = open_living(path, pages=False)
         before = open_corpora(path)
-        units, again = without_known(plan_units(sources, dict(base_urls or {}), base_url), keeping)
+        bases = (
+            dict(base_urls or {}) if base_url else _with_known_addresses(sources, base_urls or {}, keeping, path, note)
+        )
+        units, again = without_known(plan_units(sources, bases, base_url), keeping)
         for name in again:
             note(f"{name} was read before, and is left out")
         wanted = _with_other_names(opt_outs, before, path, note)
@@ -143,6 +147,27 @@ def update_collection(
         report.build = _remake(writer, plan, kin, keeping, progress, note, follow)
     report.pages = compare_pages(before, open_corpora(path))
     return report
+
+
+def _with_known_addresses(
+    sources: Sequence[str], base_urls: Mapping[str, str], keeping: Keeping, path: Path, note: Note
+) -> dict[str, str]:
+    """Return the addresses of folders; one without an address has that under which it was read before, and this is noted."""
+    bases = dict(base_urls)
+    given = {Path(folder) for folder in bases}
+    for source in sources:
+        if Path(source) in given or not Path(source).is_dir():
+            continue
+        known = known_addresses(keeping, Path(source))
+        if len(known) > 1:
+            shown = ", ".join(known)
+            raise KinError(
+                f"{path} holds several folders called {Path(source).name}: {shown}. Say which one: --base-url {source}=URL"
+            )
+        if known:
+            bases[source] = known[0]
+            note(f"{source} is read as {known[0]}, as before")
+    return bases
 
 
 def _put_delta(

@@ -1,7 +1,7 @@
 """Compare strategies: which is best, and whether a difference is significant."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -165,6 +165,14 @@ def summarise_comparisons(comparisons: Sequence[Difference], region: str | None)
             f"{contrary}"
         )
     corrected = sum(one.measure == "somers_d" for one in comparisons)
+    sure = [one for one in comparisons if one.sure and one.measure != "gamma"]
+    if len(rivals) == 1 and sure and all(one.difference <= -LEAST_EFFECT for one in sure):
+        # What decides the order may be chance, and all that is sure says the opposite: that is the answer.
+        return (
+            f"{closest.second} is better than {closest.first}, beyond chance, by {_listing(map(_reversed, sure))}. Only by "
+            f"Somers' D {region}, which orders strategies, {closest.first} comes first, and that may be chance: {by} (95 %, "
+            f"paired; corrected for {plural(corrected, 'comparison')})."
+        )
     others = sum(not one.sure for one in rivals) - 1
     more = f" nor from {others} more" if others else ""
     return (
@@ -185,17 +193,26 @@ def _beyond_chance(comparisons: Sequence[Difference], rival: str, sign: int) -> 
     """
     measures = ("somers_d", *RANKED) if sign > 0 else ("somers_d",)
     named = [
-        f"{MEASURE_NAMES[one.measure]}{' ' * bool(one.region)}{one.region} "
-        f"({format_measure(one.difference)} {_brackets(one.low, one.high)})"
+        one
         for one in comparisons
         if one.measure in measures and one.second == rival and one.sure and sign * one.difference > 0
     ]
     how = "better" if sign > 0 else "worse"
-    return (
-        f" It is {how}, beyond chance, by {', '.join(named[:-1])}{' and ' * bool(named[1:])}{named[-1]}."
-        if named
-        else ""
-    )
+    return f" It is {how}, beyond chance, by {_listing(named)}." if named else ""
+
+
+def _reversed(one: Difference) -> Difference:
+    """Return a difference as seen from the second strategy."""
+    return replace(one, first=one.second, second=one.first, difference=-one.difference, low=-one.high, high=-one.low)
+
+
+def _listing(differences: Iterable[Difference]) -> str:
+    """Return differences as a list in a sentence: the measure of each, its value and interval."""
+    named = [
+        f"{one.by.replace(', ', ' ')} ({format_measure(one.difference)} {_brackets(one.low, one.high)})"
+        for one in differences
+    ]
+    return f"{', '.join(named[:-1])}{' and ' * bool(named[1:])}{named[-1]}"
 
 
 def _contrary(comparisons: Sequence[Difference]) -> str:

@@ -144,6 +144,13 @@ def source_key(unit: Unit) -> str:
     return " ".join(filter(None, (unit.kind, Path(unit.path).name, unit.base_url)))
 
 
+def known_addresses(keeping: Keeping, folder: Path) -> list[str]:
+    """Return the addresses that folders of this name had when they were read before."""
+    keys = [source.key for source in keeping.sources]
+    begin = f"folder {folder.name} "
+    return sorted({key.rpartition(" ")[2] for key in keys if key.startswith(begin)})
+
+
 def is_renewable(key: str) -> bool:
     """Return whether reading a source again replaces its earlier pages (folders do; archives add to them)."""
     return key.partition(" ")[0] in _RENEWABLE

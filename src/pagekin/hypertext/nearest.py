@@ -26,7 +26,7 @@ _SHORTEST_PATH = 3
 
 
 def nearest_urls(corpus: Corpus, url: str, count: int = 3) -> list[str]:
-    """Return known addresses that look like `url`: neighbours in sorted order, the same path or nearly its last part elsewhere."""
+    """Return known addresses that look like `url`: neighbours in sorted order, others with nearly its last part."""
     wanted = _full_address(url)
     name = wanted.rstrip("/").rpartition("/")[2]
     candidates: set[str] = set(_with_name(corpus, name, _ENOUGH))
