@@ -267,6 +267,17 @@ def test_pages_of_one_title_have_it_as_their_name() -> None:
     assert "Index" in names_below(named(read_web(pages), [0] * 6 + [1] * 6 + [2] * 6))
 
 
+def test_a_title_that_all_pages_have_names_no_topic_but_the_whole() -> None:
+    pages = {
+        f"http://book.example/{kind}{n}": f"<title>My Great Book</title><h1>{kind} craft {n}</h1><p>The {kind} craft is {n}."
+        for kind in ("timber", "copper")
+        for n in range(5)
+    }
+    names = names_below(named(read_web(pages), [0] * 5 + [1] * 5))
+    assert not [name for name in names if "Great Book" in name]
+    assert [any(kind in name.lower() for name in names) for kind in ("timber", "copper")] == [True, True]
+
+
 def test_a_phrase_that_titles_a_contents_page_is_preferred() -> None:
     """Every page links to the robin as much as to the contents page, but the robin does not link to all of them."""
     pages = {}

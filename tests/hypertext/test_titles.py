@@ -58,3 +58,18 @@ def test_titles_are_shortened_by_host_and_never_to_nothing() -> None:
 )  # fmt: skip
 def test_numbers_of_chapters_are_dropped_and_versions_are_not(title: str, short: str) -> None:
     assert drop_number(title) == short
+
+
+def test_a_title_that_most_pages_have_gives_way_to_their_first_headings() -> None:
+    pages = {
+        f"http://book.example/{n}": f"<title>The Book</title><p>Home</p><h1>Chapter  <i>{n}</i>¶</h1><p>text {n}"
+        for n in range(6)
+    }
+    pages["http://book.example/silent"] = "<title>The Book</title><p>no heading"
+    pages |= {f"http://other.example/{n}": f"<title>The Book</title><h1>Part {n}</h1>" for n in range(3)}
+    corpus = read_web(pages)
+    short = ShortTitles(corpus)
+    said = {corpus.page_url(page): short.text(page) for page in range(len(corpus))}
+    assert said["http://book.example/4"] == "Chapter 4"
+    assert said["http://book.example/silent"] == "The Book"
+    assert said["http://other.example/1"] == "The Book", "three pages are too few to tell"

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 
 import numpy as np
@@ -17,7 +18,7 @@ from pagekin.clusters.naming import Candidate
 from pagekin.clusters.overviews import Overviews
 from pagekin.clusters.products import NOBODY, title_parts
 from pagekin.clusters.shown import ShownPhrases
-from pagekin.hypertext import fold_case
+from pagekin.hypertext import fold_case, repeated_title
 from pagekin.text import analyse, tokens
 
 TERMS = 12
@@ -212,11 +213,22 @@ class TreeNames:
         return "" if (covered and is_module) or (is_good and others <= words) else title
 
     def _same_title(self, node: int) -> str:
-        """Return the title that nearly all pages of a node have, without the site's part; '' if titles differ."""
+        """Return the title that nearly all pages of a node have, without the site's part; '' if titles differ.
+
+        A title that all topics have names none of them.
+        """
         corpus, pages = self.shown.corpus, self.tree.pages_of(node)
         counts = Counter(corpus.titles.text(page) for page in pages[:: max(len(pages) // _TITLES, 1)].tolist())
         title, times = counts.most_common(1)[0] if counts else ("", 0)
+        if node and title == self._title_of_all:
+            return ""
         return title_parts(title)[0] if title_parts(title) and times >= max(_KIND * counts.total(), 3) else ""
+
+    @cached_property
+    def _title_of_all(self) -> str:
+        """Return the title that most pages have; '' for none."""
+        titles = self.shown.corpus.titles
+        return repeated_title([titles.text(page) for page in self.tree.pages_of(0).tolist()])
 
     def _kind(self, node: int) -> str:
         """Return the best phrase of the topics above, or a shared one, that covers a node; '' if there is none.

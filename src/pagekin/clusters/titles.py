@@ -5,7 +5,7 @@ import re
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.hypertext import AnchorKind, Corpus, host_of, repeated_ends
+from pagekin.hypertext import AnchorKind, Corpus, host_of, repeated_ends, repeated_title
 from pagekin.store import Array
 from pagekin.text import tokens
 
@@ -35,13 +35,14 @@ def site_words(corpus: Corpus, chosen: Array) -> tuple[npt.NDArray[np.int16], fr
     for host, pages in by_host.items():
         titles = [corpus.titles.text(page) for page in pages]
         begin, end = repeated_ends(titles)
+        whole = repeated_title(titles)
         words = tokens(begin), tokens(end)
         names |= {f".{part}" for part in host.split(".")}
         for name in words:
             names |= {" ".join(name[first:]) for first in range(len(name) - 1)}
             names |= {" ".join(name[:last]) for last in range(2, len(name) + 1)}
         for page, title in zip(pages, titles, strict=True):
-            counts[page, 0] = len(words[0]) if title.startswith(begin) else 0
+            counts[page, 0] = len(tokens(title)) if title == whole else len(words[0]) if title.startswith(begin) else 0
             counts[page, 1] = len(words[1]) if title.endswith(end) else 0
             own = title.removeprefix(begin).removesuffix(end)
             notices[page] = bool(_NOTICE.match(title) or _NOTICE.match(own))

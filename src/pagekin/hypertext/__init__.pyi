@@ -108,7 +108,7 @@ from .shards_of_parts import ShardCorpora, choose_ranges, merge_in_shards, sampl
 from .sites import site_names, site_of_address, sites_of_urls
 from .streams import DecodedPage, StreamBatch
 from .strict import StrictLexer, read_strictly
-from .titles import HostTitles, ShortTitles, drop_number, repeated_ends
+from .titles import HostTitles, ShortTitles, drop_number, repeated_ends, repeated_title
 from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 from .widening import widen_corpus
 from .workers import WorkerError
@@ -258,6 +258,7 @@ __all__ = [
     "refuse_to_lose",
     "remove_marked",
     "repeated_ends",
+    "repeated_title",
     "require_keeping",
     "runs_under",
     "sample_addresses",

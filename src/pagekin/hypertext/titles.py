@@ -1,4 +1,7 @@
-"""Shorten titles by what a whole host repeats in them: "std::any", not "std::any - cppreference.com"."""
+"""Shorten titles by what a whole host repeats in them: "std::any", not "std::any - cppreference.com".
+
+Where most pages of a host have the same title, as the chapters of some books do, their first headings are the titles.
+"""
 
 import re
 from collections import Counter
@@ -7,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from pagekin.hypertext.corpus import Corpus
+from pagekin.hypertext.model import Attribute
 
 FEWEST = 5
 """Pages of a host that must say the same before it is taken for the host's, not the page's."""
@@ -48,6 +52,23 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
     return most(begin), most(end) or max(manuals, key=lambda text: (manuals[text], text), default="")
 
 
+def repeated_title(titles: Sequence[str]) -> str:
+    """Return the title that at least half of a host's pages have; '' for none."""
+    title, times = max(Counter(titles).items(), key=lambda one: (one[1], one[0]), default=("", 0))
+    return title if times >= max(FEWEST, SHARE * len(titles)) else ""
+
+
+def first_heading(corpus: Corpus, page: int) -> str:
+    """Return the text of a page's first heading; '' if it has none. Cost: the page's text is decompressed."""
+    headings = np.flatnonzero(corpus.stream(page).attributes & Attribute.HEADER)
+    if not len(headings):
+        return ""
+    text, starts = corpus.text_bytes(page)
+    place = int(starts[headings[0]])
+    line = text[text.rfind(b"\n", 0, place) + 1 :].partition(b"\n")[0].decode("utf-8", "replace")
+    return " ".join(line.removesuffix("¶").split())
+
+
 def drop_number(title: str) -> str:
     """Return a title without the number of its chapter: "What Now?" for "13. What Now?"."""
     number = _NUMBER.match(title)
@@ -55,20 +76,21 @@ def drop_number(title: str) -> str:
 
 
 class HostTitles:
-    """The prefixes and suffixes that each host repeats in its titles, in a collection or all its shards.
+    """What each host repeats in its titles, in a collection or all its shards.
 
     Worked out for each host when it is first asked about.
     """
 
     def __init__(self, corpora: Sequence[Corpus]) -> None:
         self._corpora = tuple(corpora)
-        self._ends: dict[bytes, tuple[str, str]] = {}
+        self._repeated: dict[bytes, tuple[str, str, str]] = {}
 
-    def ends(self, host: bytes) -> tuple[str, str]:
-        """Return (prefix, suffix) that the titles of a host repeat."""
-        if host not in self._ends:
-            self._ends[host] = repeated_ends(self._titles(host))
-        return self._ends[host]
+    def repeated(self, host: bytes) -> tuple[str, str, str]:
+        """Return (prefix, suffix, whole title) that a host repeats."""
+        if host not in self._repeated:
+            titles = list(self._titles(host))
+            self._repeated[host] = (*repeated_ends(titles), repeated_title(titles))
+        return self._repeated[host]
 
     def _titles(self, host: bytes) -> Iterator[str]:
         for corpus in self._corpora:
@@ -78,7 +100,10 @@ class HostTitles:
 
 
 class ShortTitles:
-    """The titles of a corpus's pages without what their host repeats; for a shard, in all shards."""
+    """The titles of a corpus's pages without what their host repeats; for a shard, in all shards.
+
+    A title that most pages of the host have says nothing of a page, so its first heading takes its place.
+    """
 
     def __init__(self, corpus: Corpus, hosts: HostTitles | None = None) -> None:
         self._corpus, self._hosts = corpus, hosts or HostTitles([corpus])
@@ -86,6 +111,8 @@ class ShortTitles:
     def text(self, page: int) -> str:
         """Return a page's title without its host's repeated prefix and suffix, unless nothing would be left."""
         title = self._corpus.titles.text(page)
-        begin, end = self._hosts.ends(self._corpus.hosts[int(self._corpus.pages.host[page])])
+        begin, end, whole = self._hosts.repeated(self._corpus.hosts[int(self._corpus.pages.host[page])])
+        if title and title == whole:
+            return first_heading(self._corpus, page) or title
         short = title.removesuffix(end)
         return short.removeprefix(begin).strip() or short.strip() or title
