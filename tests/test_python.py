@@ -74,6 +74,16 @@ def urls(answer: Any) -> list[str]:
     return [hit.url for hit in answer]
 
 
+def test_an_answer_is_a_sequence_and_prints_as_lines(mountains: PageIndex) -> None:
+    answer = mountains.search("peak", limit=3)
+    assert answer[0] == answer.results[0] and answer[1:] == answer.results[1:] and answer[-1] in list(answer)
+    with pytest.raises(IndexError):
+        answer[len(answer)]
+    first, *lines = repr(answer).splitlines()
+    assert first == f"<Answer: {len(answer)} results>" and len(lines) == len(answer) > 1
+    assert lines[0].endswith(f"{answer[0].title}  {answer[0].url}")
+
+
 def test_pages_of_hits_follow_one_another(kin: PageIndex) -> None:
     whole = kin.search("mountain", 12)
     assert len(whole.results) == 12

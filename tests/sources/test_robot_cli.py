@@ -66,6 +66,14 @@ def test_a_site_becomes_an_archive_and_then_a_collection(tmp_path: Path, pagekin
     }  # fmt: skip
     out = tmp_path / "rivers.warc.gz"
     with serve_sites({"rivers.test": pages(table)}) as server:
+        short = pagekin(
+            "crawl", server.url("rivers.test"), "--out", tmp_path / "one.warc.gz", *local(server), "--pages", "1"
+        )
+        assert (
+            "not finished (the limit of 1 pages): 4 addresses are left in one.warc.gz.crawl; run the same" in short.out
+        )
+        assert short.out.endswith("with more --pages\n")
+        server.log.clear()
         done = pagekin(
             "crawl", server.url("rivers.test"), "--out", out, *local(server), "--contact", "https://me.example/"
         )

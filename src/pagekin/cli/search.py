@@ -12,6 +12,7 @@ from pagekin import collection, sources
 from pagekin.cli import export_tables, options
 from pagekin.cli.app import USAGE, app, check_choice, fail, say, use_file
 from pagekin.cli.questions import print_answer
+from pagekin.wording import plural
 
 if TYPE_CHECKING:
     from pagekin.index import PageIndex
@@ -74,6 +75,8 @@ def search(
     if csv:
         with use_file(csv, then=" Nothing was left behind."):
             collection.write_table(answer, Path(csv))
+        if not as_json:
+            say(f"{csv}: {plural(len(answer), 'result')}")
     print_answer(answer, as_json, page, limit)
 
 

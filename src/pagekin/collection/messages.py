@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from pagekin.collection.tables import Table
+from pagekin.collection.tables import ResultList
 from pagekin.errors import PagekinError
 from pagekin.similarity import Citation, RankingOptions, Share, SharedTerm, SignalShare
 from pagekin.text import Stats
@@ -282,7 +282,7 @@ class HitGroup(msgspec.Struct, frozen=True, kw_only=True):
     """Their places in the list of hits."""
 
 
-class Answer(Table, msgspec.Struct, frozen=True, kw_only=True):
+class Answer(ResultList[Hit], msgspec.Struct, frozen=True, kw_only=True):
     """Hits, and how they were found: iterate over them, or take them as a table."""
 
     columns: ClassVar = {
@@ -324,18 +324,6 @@ class Answer(Table, msgspec.Struct, frozen=True, kw_only=True):
     partial: Annotated[tuple[Line, ...], Meta(max_length=10_000)] = ()
     """Why something may be missing; empty if nothing is."""
     seconds: Seconds = 0.0
-
-    def __iter__(self) -> Iterator[Hit]:
-        """Iterate over the hits."""
-        return iter(self.results)
-
-    def __len__(self) -> int:
-        """Return the number of hits; `total` is that of all that match."""
-        return len(self.results)
-
-    def __bool__(self) -> bool:
-        """Return True even without hits, because an empty answer is an answer."""
-        return True
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield the hits as rows."""

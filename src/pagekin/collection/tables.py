@@ -4,11 +4,12 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from importlib import import_module
 from itertools import islice
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, overload
 
 from pagekin.errors import PagekinError
-from pagekin.wording import format_measure
+from pagekin.wording import format_measure, plural
 
+Row = TypeVar("Row")
 _SHOWN = 20
 _BATCH = 20_000
 _LONGEST_CELL = 200
@@ -70,6 +71,43 @@ class Table:
         body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in used)}</tr>" for row in rows[:_SHOWN])
         more = f"<p>the first {_SHOWN} rows</p>" if len(rows) > _SHOWN else ""
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{more}"
+
+
+class ResultList(Table, Generic[Row]):
+    """A table whose rows are `results`: iterate over them, take one or some, or print the first."""
+
+    __slots__ = ()
+    if TYPE_CHECKING:
+
+        @property
+        def results(self) -> tuple[Row, ...]:
+            """Return the results."""
+
+    def __iter__(self) -> Iterator[Row]:
+        """Iterate over the results."""
+        return iter(self.results)
+
+    def __len__(self) -> int:
+        """Return the number of results here, of all that there may be."""
+        return len(self.results)
+
+    def __bool__(self) -> bool:
+        """Return True even without results, because an empty answer is an answer."""
+        return True
+
+    @overload
+    def __getitem__(self, place: int) -> Row: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Row, ...]: ...
+    def __getitem__(self, place: int | slice) -> Row | tuple[Row, ...]:
+        """Return one result, or some."""
+        return self.results[place]
+
+    def __repr__(self) -> str:
+        """Return the first results as lines: score, title and address."""
+        lines = [f"{row['score']:8.3f}  {row['title']}  {row['url']}" for row in islice(self.rows(), _SHOWN)]
+        more = [f"... and {len(self) - _SHOWN} more"] if len(self) > _SHOWN else []
+        return "\n".join([f"<{type(self).__name__}: {plural(len(self), 'result')}>", *lines, *more])
 
 
 def _cell(value: Any) -> str:
