@@ -143,6 +143,14 @@ def test_a_page_is_cited_once_by_a_link_with_words(tmp_path: Path) -> None:
     assert (found.text, found.right) == ("Gneiss", ", schist stone")
 
 
+def test_links_without_words_are_quoted_only_where_there_are_no_others(tmp_path: Path) -> None:
+    arrows = {f"http://menu{i}.example/": f"<a href={B}><img src=x></a> updated today" for i in range(3)}
+    (found,) = cited(index_web(tmp_path, arrows | {HUB: f"mica <a href={B}>Gneiss</a>", B: "gneiss"}), B)
+    assert (found.source, found.text) == (HUB, "Gneiss")
+    (tmp_path / "arrows").mkdir()
+    assert len(cited(index_web(tmp_path / "arrows", arrows | {B: "gneiss"}), B)) == 3
+
+
 def test_no_more_than_three_citations_are_told_with_the_text_around_them(tmp_path: Path) -> None:
     words = " ".join(f"w{i:02}" for i in range(40))
     web = {f"http://hub{i}.example/": f"<p>{words} <a href={B}>gneiss</a>, {words}" for i in range(5)}

@@ -167,12 +167,15 @@ def test_topics_hold_all_pages_those_most_linked_to_after_the_central_ones(tmp_p
     for number in range(24):
         own = " ".join(f"own{number}x{place}" for place in range(12))
         (folder / f"more{number:02}.html").write_text(
-            f"<title>Chapter {number:02}</title><div role=main>{TOPICS['volcano']} {own}</div>"
+            f"<title>Chapter manual.big_part.end{number:02} 1.5</title><div role=main>{TOPICS['volcano']} {own}</div>"
         )
     plan = SitePlan(folder, collection=tmp_path / "manual.kin", workers=1)
     report = publish_site(plan)
     page = parse((folder / "pagekin/index.html").read_text(encoding="utf-8"))
     sections = page.select("section")
+    assert "Chapter manual.<wbr>big_<wbr>part.<wbr>end07 1.5</a>" in (folder / "pagekin/index.html").read_text(
+        encoding="utf-8"
+    )
     assert sum(len(section.select("li")) for section in sections) == report.pages
     (large,) = [section for section in sections if section.select("details")]
     shown = [str(link.attrs["href"]) for link in large.select("li a")]

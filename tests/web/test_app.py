@@ -69,6 +69,7 @@ def test_errors_are_pages_for_people_and_json_for_programs(client: TestClient[An
     ):
         page = client.get(place, headers=HTML)
         assert page.status_code == status and len(Parsed(page.text).all("h1")) == 1 and harm(page.text) == []
+        assert place != "/nowhere" or "There is no page at this address." in Parsed(page.text).text
         path, _, query = place.partition("?")
         told = client.get(f"{path}.json?{query}")
         assert told.status_code == status and told.json()["detail"], place

@@ -14,7 +14,7 @@ from pagekin.web import addresses as to
 from pagekin.web.brief import LONGEST, brief, number_in_full
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.compare import MOST
-from pagekin.web.rendering import HEAVIEST, ends, few, href, piece, short
+from pagekin.web.rendering import HEAVIEST, ends, few, href, piece, listing, short
 from tests.bags.webs import read_records, record
 from tests.routers.webs import build_leaf, get, wait_for
 
@@ -233,3 +233,5 @@ def test_a_title_is_cut_and_says_so() -> None:
     assert short("one two", 20) == "one two"
     assert len(short("w" * 10_000, 60)) == 60
     assert short("w" * 10_000, 60).endswith("…")
+    assert listing(["granite", "gneiss", "schist"], 20) == "granite, gneiss"
+    assert listing(["w" * 99, "gneiss"], 60) == short("w" * 99, 60)

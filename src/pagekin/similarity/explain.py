@@ -137,7 +137,7 @@ class Citations:
         First from pages that link to what was asked about, too. Of these, from pages that are like both, if that can be told,
         and then from pages with few links, since a page that links to little means more by it than a list of everything; so
         few texts have to be read. Of what these say, links amid a text come before those in menus, and then lines with more of
-        the words that are shared.
+        the words that are shared. Links without words, such as arrows to the next page, count only where there are no others.
         """
         anchors, pages = self._links_to(url)
         both = self._citing[pages]
@@ -152,7 +152,8 @@ class Citations:
             held = len(words & set(_WORD.findall(fold_case(f"{left} {text} {right}")))) if words else 0
             rank = not both[place], len(left) + len(right) < _AMID, -held
             read.append((rank, self._cite(page, left, text, right, bool(both[place]))))
-        return tuple(citation for _rank, citation in sorted(read, key=lambda one: one[0])[:count])
+        citations = [citation for _rank, citation in sorted(read, key=lambda one: one[0])]
+        return tuple(([one for one in citations if one.text] or citations)[:count])
 
     def _read_around(self, anchor: int) -> tuple[int, str, str, str]:
         """Return (the page of a link; its line's text before it, in it and after it, cut to a readable length)."""

@@ -1,5 +1,6 @@
 """Describe a site as a whole: its page of topics, `llms.txt`, and related pages as data for programs."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
@@ -12,6 +13,7 @@ from pagekin.hypertext import HostTitles
 from pagekin.site.pages import RelatedLink, SitePages
 from pagekin.wording import plural
 
+_INSIDE_NAME = re.compile(r"([A-Za-z][._]+)(?=[A-Za-z])")
 _TOPICS = 100
 _PAGES_OF_TOPIC = 10
 _UNFOLDING = 2_000
@@ -80,13 +82,18 @@ def topics_page(pages: SitePages, topics: Sequence[Topic], name: str, search: bo
     ).encode("utf-8", "replace")
 
 
+def _breakable(text: str) -> str:
+    """Return a text for HTML, in which names as in programs may break after a dot or _, and nowhere else."""
+    return _INSIDE_NAME.sub(r"\1<wbr>", escape(text))
+
+
 def _topic_section(pages: SitePages, topic: Topic) -> str:
     """Return a topic with its first pages; the others unfold, unless the site has too many pages for that."""
     counts = Counter(pages.title(page) for page in topic.pages)
 
     def items(some: Iterable[int]) -> str:
         return "".join(
-            f'<li><a href="{escape("../" + pages.address(pages.file_of[page]))}">{escape(pages.title(page))}</a>'
+            f'<li><a href="{escape("../" + pages.address(pages.file_of[page]))}">{_breakable(pages.title(page))}</a>'
             + (
                 f'<small class="pagekin-path">{escape(pages.file_of[page])}</small>'
                 if counts[pages.title(page)] > 1
@@ -103,7 +110,7 @@ def _topic_section(pages: SitePages, topic: Topic) -> str:
         size = f"{len(first)} of {size}" if rest else size
     elif rest:
         more = f"<details><summary>{len(rest):,} more</summary><ul>{items(rest)}</ul></details>"
-    return f"<section><h2>{escape(topic.name)} <small>{size}</small></h2><ul>{items(first)}</ul>{more}</section>"
+    return f"<section><h2>{_breakable(topic.name)} <small>{size}</small></h2><ul>{items(first)}</ul>{more}</section>"
 
 
 def llms_text(pages: SitePages, topics: Sequence[Topic], name: str) -> bytes:

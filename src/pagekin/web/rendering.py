@@ -1,7 +1,7 @@
 """Render views as pages from templates, or as JSON at the same address; the filters of the templates."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextvars import ContextVar
 from datetime import UTC, datetime
 from functools import cache
@@ -129,7 +129,7 @@ def templates() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     writing = size, day, age, plural, percent, language_name
-    cutting = short, piece, bare, tail, few, ends, mark
+    cutting = short, piece, listing, bare, tail, few, ends, mark
     linking = brief, href, away, host, original
     environment.filters |= {function.__name__: function for function in (*writing, *cutting, *linking)}
     environment.filters["times"] = name_times
@@ -206,6 +206,17 @@ def piece(text: str, most: int) -> str:
 def few(items: Sequence[Any], most: int) -> Sequence[Any]:
     """Return the first items; fewer on a page that is too large."""
     return items[: max(1, 2 * most // max(2, _TIGHT.get()))]
+
+
+def listing(texts: Iterable[str], most: int) -> str:
+    """Return some texts with commas between them, as many as there is room for, none of them cut."""
+    room, shown = max(most // _TIGHT.get(), min(most, _LEAST)), ""
+    for text in map(plain_text, texts):
+        longer = f"{shown}, {text}" if shown else short(text, room)
+        if len(longer) > room:
+            break
+        shown = longer
+    return shown
 
 
 def bare(url: str) -> str:

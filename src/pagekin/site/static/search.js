@@ -268,10 +268,13 @@
     let end = 0;
     for (const found of text.matchAll(WORD)) {
       if (!words(found[0]).some((word) => stems.has(stem(word)))) continue;
-      pieces.push(text.slice(end, found.index), element("mark", {}, found[0]));
+      pieces.push(...breakable(text.slice(end, found.index)), element("mark", {}, ...breakable(found[0])));
       end = found.index + found[0].length;
     }
-    return [...pieces, text.slice(end)];
+    return [...pieces, ...breakable(text.slice(end))];
+  }
+  function breakable(text) { // names as in programs may break after a dot or _, and nowhere else
+    return text.split(/([A-Za-z][._]+(?=[A-Za-z]))/).flatMap((piece, place) => place % 2 ? [piece, element("wbr")] : [piece]);
   }
   const countPages = (count) => `${count.toLocaleString("en")} ${count === 1 ? "page" : "pages"}`;
   function describe({ whole, total, meant }, query) {
