@@ -14,7 +14,7 @@ from pagekin.web import addresses as to
 from pagekin.web.brief import LONGEST, brief, number_in_full
 from pagekin.web.collection_view import CollectionView
 from pagekin.web.pages.compare import MOST
-from pagekin.web.rendering import HEAVIEST, ends, few, href, piece, listing, short
+from pagekin.web.rendering import HEAVIEST, ends, few, href, listing, piece, short
 from tests.bags.webs import read_records, record
 from tests.routers.webs import build_leaf, get, wait_for
 
