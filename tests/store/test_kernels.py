@@ -102,7 +102,7 @@ def test_a_kernel_is_stale_after_an_edit_in_any_file_that_it_depends_on(
         if edited:
             with (house / edited).open("a") as file:
                 file.write("\n# edited\n")
-        kernel_sources.stamp_sources.cache_clear()
+        kernel_sources.forget_sources()
         return kernel_sources.stamp_sources(house / "hypertext" / "_kernels")
 
     before = stamp_after()
@@ -113,7 +113,7 @@ def test_a_kernel_is_stale_after_an_edit_in_any_file_that_it_depends_on(
         before = after
     for other in ("hypertext/merge.py", "store/kernel_cache.py", "bags/_kernels/merge.py"):
         assert stamp_after(other) == before, other
-    kernel_sources.stamp_sources.cache_clear()
+    kernel_sources.forget_sources()
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def files(package: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KernelFile
     kept = KernelFiles(package / "small" / "_kernels" / "adding.py", "add")
     kept.write("int64", b"machine code")
     yield kept
-    kernel_sources.stamp_sources.cache_clear()
+    kernel_sources.forget_sources()
 
 
 def test_a_file_that_is_cut_short_or_damaged_anywhere_is_not_used(files: KernelFiles) -> None:
@@ -185,7 +185,7 @@ def test_a_file_that_is_cut_short_or_damaged_anywhere_is_not_used(files: KernelF
 def test_code_of_other_sources_is_not_used_and_is_replaced(files: KernelFiles, package: Path) -> None:
     path = files.find("int64")
     (package / "small" / "_kernels" / "constants.py").write_text("STEP = 4\n")
-    kernel_sources.stamp_sources.cache_clear()
+    kernel_sources.forget_sources()
     edited = KernelFiles(package / "small" / "_kernels" / "adding.py", "add")
     assert edited.read("int64") is None
     assert edited.find("int64") is None

@@ -1,4 +1,4 @@
-"""The program loads numba without scipy; everybody else in a process has both."""
+"""The program loads numba without scipy and others; everybody else in a process has all of them."""
 
 import subprocess
 import sys
@@ -15,8 +15,8 @@ def double(value):
     return 2 * value
 
 assert double(21) == 42
-print("scipy" in sys.modules)
-import scipy.linalg
+print(*({"scipy", "yaml", "cffi"} & set(sys.modules)))
+import scipy.linalg, yaml, cffi
 """
 
 
@@ -27,8 +27,8 @@ def run(program: str) -> str:
 
 
 def test_the_program_loads_kernels_without_scipy_which_others_may_import_still() -> None:
-    assert run(PROGRAM) == "False"
+    assert run(PROGRAM) == ""
 
 
 def test_a_program_that_imports_pagekin_has_a_numba_that_can_multiply_matrices() -> None:
-    assert run(PROGRAM.replace("pagekin.__main__", "pagekin")) == "True"
+    assert set(run(PROGRAM.replace("pagekin.__main__", "pagekin")).split()) == {"scipy", "yaml", "cffi"}

@@ -19,8 +19,14 @@ def stamp_sources(kernels: Path) -> str:
     """Return a digest of all sources that the kernels in a folder depend on, independent of the package's location."""
     digest = hashlib.sha256()
     for source in _sources_of(kernels):
-        digest.update(hashlib.sha256(source.read_bytes()).digest())
+        digest.update(_digest(source))
     return digest.hexdigest()
+
+
+def forget_sources() -> None:
+    """Forget what was read of the sources; while a program runs, they are what they were when it started."""
+    for read in (stamp_sources, _digest, _imports, _defining_files):
+        read.cache_clear()
 
 
 def _sources_of(kernels: Path) -> list[Path]:
@@ -37,6 +43,12 @@ def _sources_of(kernels: Path) -> list[Path]:
     return sorted(sources)
 
 
+@cache
+def _digest(source: Path) -> bytes:
+    return hashlib.sha256(source.read_bytes()).digest()
+
+
+@cache
 def _imports(source: Path) -> list[tuple[str, str]]:
     """Return the (module, name) pairs that a file imports of ours; the name is empty where the module is imported whole."""
     pairs: list[tuple[str, str]] = []
@@ -48,6 +60,7 @@ def _imports(source: Path) -> list[tuple[str, str]]:
     return pairs
 
 
+@cache
 def _defining_files(module: str, name: str) -> list[Path]:
     """Return the file that defines a name of a module: the module itself, a submodule, or the source of the room's door."""
     place = _HOUSE.joinpath(*module.split(".")[1:])

@@ -1,4 +1,4 @@
-"""Load numba without scipy, in processes that run nothing but Pagekin."""
+"""Load numba without packages that it can do without, in processes that run nothing but Pagekin."""
 
 import sys
 from collections.abc import Sequence
@@ -6,15 +6,18 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+_SPARED = ("scipy", "yaml", "cffi")
+"""For linear algebra, a configuration file, and functions of C libraries: no kernel has any of these."""
 
-class _NoScipyForNumba(MetaPathFinder):
-    """Tells numba, and nobody else, that there is no scipy."""
+
+class _NumbaAlone(MetaPathFinder):
+    """Tells numba, and nobody else, that these packages are not there."""
 
     def find_spec(
         self, fullname: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if fullname == "scipy" and _importing_module().partition(".")[0] == "numba":
-            raise ModuleNotFoundError("numba is loaded without scipy", name="scipy")
+        if fullname in _SPARED and _importing_module().partition(".")[0] == "numba":
+            raise ModuleNotFoundError(f"numba is loaded without {fullname}", name=fullname)
         return None
 
 
@@ -27,9 +30,9 @@ def _importing_module() -> str:
 
 
 def load_numba_alone() -> None:
-    """Make numba load without scipy: no kernel needs linear algebra, and loading scipy takes as long as numba.
+    """Make numba load without what no kernel needs: loading scipy takes as long as numba, the others a tenth of that.
 
     For a program of our own alone: functions that others compile in this process cannot multiply matrices any more.
     """
-    if not any(isinstance(finder, _NoScipyForNumba) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _NoScipyForNumba())
+    if not any(isinstance(finder, _NumbaAlone) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _NumbaAlone())
