@@ -8,8 +8,10 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
+import pytest
+
 import pagekin
-from pagekin.store import listed_kernels
+from pagekin.store import listed_kernels, missing_kernels
 from pagekin.store.kernel_types import read_signature, signature_text
 
 SOURCE = Path(pagekin.__file__).parent
@@ -52,3 +54,29 @@ def test_what_is_missing_is_compiled_once_with_progress_however_many_ask_for_it(
     assert "compiled in 0:" in progress
     assert len(list((tmp_path / "pagekin").glob("*/_kernels/__pycache__/*.kernel"))) >= 3
     assert not list((tmp_path / "cache").rglob("*.kernel"))
+
+
+LOADS_EACH = """
+import os, sys
+from importlib import import_module
+import pagekin.__main__
+from pagekin.store import kernel_cache, listed_kernels
+from pagekin.store.kernel_types import read_signature
+
+kernel_cache.watchers.append(lambda compiled: os._exit(1))
+every = [(getattr(import_module(one.module), one.function), one.signature) for one in listed_kernels()]
+for kernel, signature in every:
+    if not os.fork():
+        kernel.compile(read_signature(signature))
+        os._exit(0)
+    if os.wait()[1]:
+        print("not loaded:", kernel)
+print(*({"numba.np.arraymath", "numba.cpython.unicode"} & set(sys.modules)))
+"""
+"""Each in a process of its own, so that none depends on what another has loaded."""
+
+
+@pytest.mark.skipif(bool(missing_kernels()), reason="not all kernels are compiled: pagekin compile")
+def test_each_compiled_kernel_is_loaded_without_the_compiler() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADS_EACH], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr

@@ -15,8 +15,8 @@ def double(value):
     return 2 * value
 
 assert double(21) == 42
-print(*({"scipy", "yaml", "cffi"} & set(sys.modules)))
-import scipy.linalg, yaml, cffi
+print(*({"scipy", "yaml"} & set(sys.modules)))
+import scipy.linalg, yaml
 """
 
 
@@ -31,4 +31,4 @@ def test_the_program_loads_kernels_without_scipy_which_others_may_import_still()
 
 
 def test_a_program_that_imports_pagekin_has_a_numba_that_can_multiply_matrices() -> None:
-    assert set(run(PROGRAM.replace("pagekin.__main__", "pagekin")).split()) == {"scipy", "yaml", "cffi"}
+    assert set(run(PROGRAM.replace("pagekin.__main__", "pagekin")).split()) == {"scipy", "yaml"}

@@ -228,7 +228,8 @@ class KernelCache:
         """Return a kernel that was compiled before; None makes numba compile it."""
         from pagekin.store.compiling import compile_once
 
-        target.refresh()
+        # All that machine code needs of numba. What compiling needs, a third of numba's modules, is loaded by the compiler.
+        import_module("numba.core.runtime").rtsys.initialize(target)
         types = _argument_types(signature)
         if self._files:
             key = _key(types, target.codegen())

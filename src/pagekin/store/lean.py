@@ -6,8 +6,8 @@ from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-_SPARED = ("scipy", "yaml", "cffi")
-"""For linear algebra, a configuration file, and functions of C libraries: no kernel has any of these."""
+_SPARED = ("scipy", "yaml")
+"""For linear algebra, and for a configuration file: Pagekin has neither."""
 
 
 class _NumbaAlone(MetaPathFinder):
