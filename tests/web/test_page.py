@@ -285,13 +285,14 @@ def test_the_threshold_is_named_where_it_leaves_out_pages(fruit: CollectionView,
         assert view.note in harmless(page).text
 
 
-def test_near_copies_are_told_also_when_other_sites_are_asked_for(fruit: CollectionView) -> None:
+def test_near_copies_are_told_also_when_other_sites_are_asked_for(fruit: CollectionView, asked: Client) -> None:
     for other in (False, True):
         view = view_of(fruit, APPLE, sites="other" if other else "all")
         assert {copy.url for copy in view.copies} == {COPY, PRINT}
         assert not {one.page.url for one in view.similar} & {COPY, PRINT}
     assert view_of(fruit, PEAR).copies == []
     assert [one.copies for one in view_of(fruit, PEAR).similar if one.page.url in (APPLE, COPY, PRINT)] != [[]]
+    assert "also at " in harmless(asked.get("/page", params={"url": PEAR}, headers=HTML).text).text
 
 
 def test_why_is_true(fruit: CollectionView) -> None:

@@ -30,7 +30,7 @@ def _importing_module() -> str:
 
 
 def load_numba_alone() -> None:
-    """Make numba load without what no kernel needs: loading scipy takes as long as numba, the others a tenth of that.
+    """Make numba load without what no kernel needs: loading scipy takes as long as numba itself.
 
     For a program of our own alone: functions that others compile in this process cannot multiply matrices any more.
     """
