@@ -79,8 +79,11 @@ def test_pages_that_lead_on_to_one_page_are_called_like_it() -> None:
 
 
 def test_who_is_thanked_on_all_pages_names_nothing() -> None:
-    thanks = "<p>Drawn by <a href='http://elsewhere.example/'>Ada Draws</a>."
-    pages = {url: html + thanks * (place % 6 < 3) for place, (url, html) in enumerate(web().items())}
+    thanks = "<p>Drawn by <a href='http://elsewhere.example/{}'>Ada Draws</a>."
+    pages = {
+        url: html + thanks.format("" if place % 3 else "ada") * (place % 6 < 3)
+        for place, (url, html) in enumerate(web().items())
+    }
     shown = phrases_of_corpus(read_web(pages))
     assert "Ada Draws" not in shown.forms(range(shown.phrases.count)).values()
     pages |= {"http://elsewhere.example/": "<title>Ada</title>"}

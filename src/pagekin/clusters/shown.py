@@ -47,6 +47,8 @@ _BATCH_ANCHORS = 1 << 22
 _TEMPLATE_PAGES = 5
 _SCATTERED = 0.7
 """Links of one text that lead to different pages as often as this are navigation."""
+_THANKED = 3
+"""Addresses of a person or a sponsor to which links of one text lead, at most."""
 _BEST_SAMPLES, _SAMPLES = 4, 8
 """Places that are looked at to learn how a phrase is written: of the best rank, and of all."""
 _BITS = 40
@@ -356,7 +358,7 @@ def find_page_phrases(
 def _without_navigation(corpus: Corpus, phrases: Phrases, space: Workspace) -> Phrases:
     """Leave out phrases that are mostly links to a different page each time: next, here, weiter.
 
-    Also those that lead to one page of a site that is not in the collection: they thank or advertise somebody.
+    Also those that lead to one page, or a few, of sites that are not in the collection: they thank or advertise somebody.
     """
     alone = phrases.select(lambda part, _pages: phrases.ranks[part] % IN_TEXT == 3)
     anchor = _anchors_at(corpus, phrases.pages_of(alone), phrases.places[alone])
@@ -371,10 +373,12 @@ def _without_navigation(corpus: Corpus, phrases: Phrases, space: Workspace) -> P
         np.add.at(shown, phrases.phrases[part][phrases.ranks[part] % IN_TEXT > 0], 1)
     is_link = (uses >= _TEMPLATE_PAGES) & (2 * uses >= shown)
     navigation = is_link & (different >= _SCATTERED * uses)
+    thanks = is_link & (different <= _THANKED)
     hosts = {host.decode("utf-8", "ignore") for host in corpus.hosts}
-    for pair in pairs[is_link[pairs // len(corpus.urls)] & (different[pairs // len(corpus.urls)] == 1)].tolist():
+    for pair in pairs[thanks[pairs // max(len(corpus.urls), 1)]].tolist():
         phrase, target = divmod(pair, len(corpus.urls))
-        navigation[phrase] |= host_of(corpus.url(target)) not in hosts
+        thanks[phrase] &= host_of(corpus.url(target)) not in hosts
+    navigation |= thanks
     return phrases.keep(lambda part, _pages: ~navigation[phrases.phrases[part]], space)
 
 
