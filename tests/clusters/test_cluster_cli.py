@@ -179,7 +179,7 @@ def test_a_build_makes_clusters_unless_told_not_to_and_info_tells_of_them(tmp_pa
     code, said = run(*arguments)
     assert code == 0, said
     made = open_kin(tmp_path / "web.kin").facts["trees"][0]
-    assert f"{made['clusters']} clusters" in said
+    assert f"{made['clusters']} topics" in said
     assert sorted(map(sorted, topics_of(tmp_path / "web.kin", "clusters"))) == [["birds"], ["stars"], ["stones"]]
     code, said = run("info", tmp_path / "web.kin")
     assert f"{made['clusters']} by 'default', {made['nodes']} on all levels; also addresses (5 nodes)" in said

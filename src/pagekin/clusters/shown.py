@@ -47,7 +47,7 @@ _BATCH_ANCHORS = 1 << 22
 _TEMPLATE_PAGES = 5
 _SCATTERED = 0.7
 """Links of one text that lead to different pages as often as this are navigation."""
-_THANKED = 3
+_THANKED = 2
 """Addresses of a person or a sponsor to which links of one text lead, at most."""
 _BEST_SAMPLES, _SAMPLES = 4, 8
 """Places that are looked at to learn how a phrase is written: of the best rank, and of all."""
@@ -358,7 +358,7 @@ def find_page_phrases(
 def _without_navigation(corpus: Corpus, phrases: Phrases, space: Workspace) -> Phrases:
     """Leave out phrases that are mostly links to a different page each time: next, here, weiter.
 
-    Also those that lead to one page, or a few, of sites that are not in the collection: they thank or advertise somebody.
+    Also those that lead to one page or two of sites that are not in the collection: they thank or advertise somebody.
     """
     alone = phrases.select(lambda part, _pages: phrases.ranks[part] % IN_TEXT == 3)
     anchor = _anchors_at(corpus, phrases.pages_of(alone), phrases.places[alone])
