@@ -148,7 +148,7 @@ def test_documentation_pages_with_clusters_of_a_sample(cluster: SparkCluster, tm
         pytest.skip("no documentation pages: PAGEKIN_DOCS names no archive of benchmarks/doc_collections.py")
     recipe = BuildRecipe(Strategy(), ClusterSettings(sample=5_000), text=True)
     plan, there, here = ReadPlan([DOCUMENTATION], tmp_path / "here.kin"), tmp_path / "there.kin", tmp_path / "here.kin"
-    with failing_twice(cluster, "keep") as tell:
+    with failing_twice(cluster, "finish") as tell:
         build_on_spark(plan, ClusterPlan(there, 4), recipe, tell)
     build_here(plan, here, 4, recipe)
     assert files_of(there) == files_of(here)
@@ -168,7 +168,7 @@ def test_a_skewed_web_from_store_to_store(cluster: SparkCluster, bucket: str, tm
     Storage(bucket).upload(archive, "large/web.warc")
     recipe = BuildRecipe(Strategy(), ClusterSettings(sample=PAGES // 6), text=True)
     spread = ClusterPlan(out, 3, task_bytes=8 << 20)
-    with failing_twice(cluster, "keep") as tell:
+    with failing_twice(cluster, "finish") as tell:
         build_on_spark(ReadPlan([f"{bucket}/large/web.warc"], here), spread, recipe, tell)
     fetch(out, there)
     build_here(ReadPlan([str(archive)], here), here, 3, recipe)
