@@ -322,9 +322,11 @@ def test_links_are_judged_alike_some_hosts_at_a_time(monkeypatch: pytest.MonkeyP
     whole = judging._judge_links(demo, Strategy())
     monkeypatch.setattr(furniture, "_BATCH_LINKS", 500)
     monkeypatch.setattr(furniture, "_BATCH_WORDS", 300)
-    groups = list(furniture.read_host_links(demo, np.asarray(demo.pages.host, np.int64)))
+    reader = furniture.HostLinkReader(demo, np.asarray(demo.pages.host, np.int64))
+    groups = [reader.read(*part) for part in reader.ranges]
     assert len(groups) > 3
     assert sorted(np.concatenate([group.anchors for group in groups])) == list(range(len(whole.uses)))
-    parts = judging._judge_links(demo, Strategy())
-    assert all(np.array_equal(mine, theirs) for mine, theirs in zip(parts, whole, strict=True))
+    for threads in (1, 3):
+        parts = judging._judge_links(demo, Strategy(), threads=threads)
+        assert all(np.array_equal(mine, theirs) for mine, theirs in zip(parts, whole, strict=True))
     assert {LinkUse.COUNTS, LinkUse.FURNITURE, LinkUse.LISTED} == set(parts.uses.tolist())

@@ -75,7 +75,7 @@ def make_bags(
     with TemporaryDirectory(dir=writer.work) as folder:
         progress("windows", 0.0)
         room = Workspace(Path(folder), writer.memory)
-        judged = judge_links(corpus, strategy, room)
+        judged = judge_links(corpus, strategy, room, threads)
         kept, window_sums = keep(
             corpus, strategy, words, judged.uses, room.folder, progress, threads, memory=writer.memory
         )

@@ -1,6 +1,5 @@
 """Links that say nothing about their target: site furniture, navigation, and links of mere lists."""
 
-from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -90,7 +89,9 @@ def classify_by_epoch(corpus: Corpus, common: Array, navigation: Array, listing:
         return uses
     page_host = np.asarray(corpus.pages.host, dtype=np.int64)
     judge = EpochJudge(corpus, common, navigation, listing)
-    for links in read_host_links(corpus, page_host):
+    reader = HostLinkReader(corpus, page_host)
+    for part in reader.ranges:
+        links = reader.read(*part)
         uses[links.anchors] = judge.uses(links)
     return uses
 
@@ -124,22 +125,33 @@ class EpochJudge:
         return np.where(furniture, LinkUse.FURNITURE, np.where(listed, LinkUse.LISTED, LinkUse.COUNTS)).astype(np.uint8)
 
 
-def read_host_links(
-    corpus: Corpus, page_host: npt.NDArray[np.int64], some: npt.NDArray[np.bool_] | None = None,
-    room: Workspace = IN_MEMORY,
-) -> Iterator[HostLinks]:  # fmt: skip
-    """Yield the links of all hosts, or of some, some hosts at a time: a few million links, or all of one host."""
-    bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
-    hashes = hash_names(corpus.terms)
-    by_host = np.argsort(page_host, kind="stable")
-    if some is not None:
-        by_host = by_host[some[page_host[by_host]]]
-    pages_until = np.searchsorted(page_host[by_host], np.arange(int(page_host.max(initial=-1)) + 2))
-    links_until = np.append(0, np.cumsum(np.diff(bounds)[by_host]))[pages_until]
-    for first, last in batch_ranges(links_until, room.memory.items(_BATCH_LINKS, _LINK_BYTES)):
-        pages = np.sort(by_host[pages_until[first] : pages_until[last]])
-        if len(pages):
-            yield _read_links(corpus, pages, bounds, hashes, room)
+class HostLinkReader:
+    """Reads the links of all hosts of a corpus, or of some: a few million links at a time, or all of one host."""
+
+    def __init__(
+        self, corpus: Corpus, page_host: npt.NDArray[np.int64], some: npt.NDArray[np.bool_] | None = None,
+        room: Workspace = IN_MEMORY, threads: int = 1,
+    ) -> None:  # fmt: skip
+        """Divide the links into `ranges`, which so many threads may read."""
+        self._corpus, self._room = corpus, room
+        self._bounds = np.asarray(corpus.pages.anchors, dtype=np.int64)
+        self._hashes = hash_names(corpus.terms)
+        by_host = np.argsort(page_host, kind="stable")
+        if some is not None:
+            by_host = by_host[some[page_host[by_host]]]
+        self._by_host = by_host
+        pages_until = np.searchsorted(page_host[by_host], np.arange(int(page_host.max(initial=-1)) + 2))
+        links_until = np.append(0, np.cumsum(np.diff(self._bounds)[by_host]))[pages_until]
+        at_once = room.memory.items(max(1, _BATCH_LINKS // threads), _LINK_BYTES)
+        ranges = (
+            (int(pages_until[first]), int(pages_until[last])) for first, last in batch_ranges(links_until, at_once)
+        )
+        self.ranges = [(first, last) for first, last in ranges if first < last]
+
+    def read(self, first: int, last: int) -> HostLinks:
+        """Return the links of a range of hosts."""
+        pages = np.sort(self._by_host[first:last])
+        return _read_links(self._corpus, pages, self._bounds, self._hashes, self._room)
 
 
 def read_links_together(corpus: Corpus, pages: npt.NDArray[np.int64]) -> HostLinks:
@@ -163,8 +175,7 @@ def _read_links(corpus: Corpus, pages: Array, bounds: Array, hashes: Array, room
 
     count, done = int(np.sum(bounds[pages + 1] - bounds[pages])), 0
     numbers, of_pages, targets, first_words = (room.empty(count, np.int64) for _ in range(4))
-    texts, labels = room.full(count, 0, np.uint64), room.full((count, LABELS), 0, np.uint64)
-    first_words.fill(-1)
+    texts, labels = room.empty(count, np.uint64), room.empty((count, LABELS), np.uint64)
     for run in np.split(pages, np.flatnonzero(np.diff(pages) != 1) + 1) if len(pages) else ():
         tokens = np.asarray(corpus.pages.tokens[int(run[0]) : int(run[-1]) + 2], dtype=np.int64)
         for begin, end in batch_ranges(tokens, room.memory.items(_BATCH_WORDS, _WORD_BYTES)):

@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from pagekin.bags.counting import count_distinct
 from pagekin.bags.furniture import (
+    HostLinkReader,
     HostLinks,
     LinkUse,
-    read_host_links,
     read_links_together,
 )
 from pagekin.bags.listing import (
@@ -35,7 +35,7 @@ from pagekin.bags.strategy import Strategy
 from pagekin.bags.tallies import Tally, make_tally
 from pagekin.bags.words import prefix_hash
 from pagekin.hypertext import Corpus
-from pagekin.store import IN_MEMORY, Array, Workspace, distinct, is_among
+from pagekin.store import IN_MEMORY, Array, Workspace, distinct, is_among, map_in_order
 
 FEWEST = 4
 """Pages of a host that must link to a page before the page can be furniture, however small the host."""
@@ -80,8 +80,8 @@ def classify_links(corpus: Corpus, strategy: Strategy) -> npt.NDArray[np.uint8]:
     return judge_links(corpus, strategy).uses
 
 
-def judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY) -> JudgedLinks:
-    """Judge the links of every host, within the memory of a room.
+def judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY, threads: int = 1) -> JudgedLinks:
+    """Judge the links of every host, within the memory of a room, or in several threads where that is not limited.
 
     `content.furniture` and `anchors.listing` of the strategy say which share of a host's pages is a large one; at 1 they
     leave out nothing. Of several captures of a URL the newest decides. Every choice is made from the links of one host, and
@@ -89,7 +89,7 @@ def judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY)
     sorting the anchors, once for an open corpus and all strategies with the same shares. The result is shared: do not change it.
     """
     shares = strategy.content.furniture, strategy.anchors.listing
-    return corpus.term_tables(("judged links", *shares), lambda: _judge_links(corpus, strategy, room))
+    return corpus.term_tables(("judged links", *shares), lambda: _judge_links(corpus, strategy, room, threads))
 
 
 def judge_links_in_rounds(
@@ -123,25 +123,32 @@ def find_captured(corpus: Corpus, addresses: Sequence[bytes]) -> npt.NDArray[np.
     return is_among(urls, np.asarray(corpus.pages.url, dtype=np.int64))
 
 
-def _judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY) -> JudgedLinks:
-    return _judge_all(corpus, strategy, Site.of(corpus), np.ones(len(corpus.hosts), np.bool_), [], room)
+def _judge_links(corpus: Corpus, strategy: Strategy, room: Workspace = IN_MEMORY, threads: int = 1) -> JudgedLinks:
+    return _judge_all(corpus, strategy, Site.of(corpus), np.ones(len(corpus.hosts), np.bool_), [], room, threads)
 
 
 def _judge_all(
     corpus: Corpus, strategy: Strategy, site: Site, whole: Array, judged: list[tuple[HostLinks, _HostJudgement]],
-    room: Workspace = IN_MEMORY,
+    room: Workspace = IN_MEMORY, threads: int = 1,
 ) -> JudgedLinks:  # fmt: skip
-    """Judge the links of the hosts that are `whole`, and join the result with links judged before."""
+    """Judge the links of the hosts that are `whole`, some hosts in each thread, and join the result with links judged before."""
     uses = room.full(int(corpus.pages.anchors[-1]), 0, np.uint8)
     parts = [_HostJudgement(uses[:0], np.zeros(0, np.int64), np.zeros(0, np.uint64), np.zeros(0, np.int64))]
     for links, part in judged:
         uses[links.anchors] = part.uses
         parts.append(part)
     if len(corpus) and (strategy.content.furniture < 1 or strategy.anchors.listing < 1):
-        for links in read_host_links(corpus, site.page_host, whole, room):
+        if room.memory.limit:  # a host is judged whole, however large: two of them at a time might not fit
+            threads = 1
+        reader = HostLinkReader(corpus, site.page_host, whole, room, threads)
+
+        def judge(first: int, last: int) -> _HostJudgement:
+            links = reader.read(first, last)
             part = _judge_alone(corpus, links, site, strategy)
             uses[links.anchors] = part.uses
-            parts.append(part._replace(uses=part.uses[:0]))
+            return part._replace(uses=part.uses[:0])
+
+        parts += [part for _range, part in map_in_order(threads, judge, reader.ranges)]
     _uses, common, navigation, pages = (np.concatenate(column) for column in zip(*parts, strict=True))
     return JudgedLinks(uses, np.unique(common), np.unique(navigation), np.unique(site.page_url[pages]))
 

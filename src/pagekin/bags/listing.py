@@ -52,7 +52,7 @@ def is_index(corpus: Corpus, page: int, linked: int, first_words: npt.NDArray[np
     words = first_words[counts & (first_words >= 0)]
     if len(words) < INDEX_ENTRIES or not is_of_links(corpus, page):
         return False
-    texts = [corpus.word(int(word)) for word in words.tolist()]
+    texts = [word.decode("utf-8", "replace") for word in corpus.terms.select(words)]
     in_order = sum(one <= two for one, two in pairwise(texts))
     letters = np.unique([text[0] for text in texts], return_counts=True)[1]
     return bool(

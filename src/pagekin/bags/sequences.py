@@ -97,8 +97,8 @@ class _Rows(NamedTuple):
 
 def _all_labels(links: HostLinks, some: npt.NDArray[np.int64], of_host: Array) -> _Rows:
     """Return some links with all their labels but that of `rel`."""
-    places = np.tile(some, LABELS - 1)
-    labels = links.labels[some, :-1].T.ravel()
+    places = np.repeat(some, LABELS - 1)
+    labels = links.labels[some, :-1].ravel()
     has_label = labels != 0
     places, labels = places[has_label], labels[has_label]
     return _Rows(places, labels ^ of_host[places])

@@ -55,13 +55,19 @@ def sum_tallies(parts: Iterable[Tally]) -> Tally:
     """Return the sum of tallies; sums can be summed again, in any order."""
     every = list(parts)
     kinds, keys, values, counts = (np.concatenate(column) for column in zip(*every, strict=True))
-    order = np.lexsort((values, keys, kinds))
+    order = _order_rows(kinds, keys, values)
     kinds, keys, values = kinds[order], keys[order], values[order]
     is_new = np.ones(len(order), np.bool_)
     is_new[1:] = (kinds[1:] != kinds[:-1]) | (keys[1:] != keys[:-1]) | (values[1:] != values[:-1])
     starts = np.flatnonzero(is_new)
     sums = np.add.reduceat(counts[order], starts) if len(starts) else counts
     return Tally(kinds[starts], keys[starts], values[starts], sums)
+
+
+def _order_rows(*columns: Array) -> npt.NDArray[np.int64]:
+    """Return the order of rows by columns, the first column first; a column of one number takes no sorting."""
+    differ = [column for column in columns if len(column) and np.any(column != column[0])]
+    return np.lexsort(differ[::-1]) if differ else np.arange(len(columns[0]))
 
 
 def divide_tally(tally: Tally, count: int) -> list[Tally]:

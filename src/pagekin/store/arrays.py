@@ -17,6 +17,8 @@ HEADER_BYTES = 128  # a .npy header of fixed size, so that it can be filled in w
 _KINDS = "biufSU"
 _STEP = 1 << 20
 _MOST_KEYS = 1 << 63
+_MANY_VALUES = 1 << 16
+"""So many numbers are worth loading compiled code for."""
 
 
 def smallest_uint(largest: int) -> np.dtype[Any]:
@@ -69,7 +71,7 @@ def is_among(values: Array, some: Array) -> npt.NDArray[np.bool_]:
     """Mark the whole numbers that are among a few others; numpy.isin would sort all of them.
 
     Numbers that lie close together are looked up in a table, which takes no more memory than the answer; hashes are found by
-    binary search.
+    binary search, and where many are looked for by compiled code.
     """
     if not len(some) or not len(values):
         return np.zeros(len(values), np.bool_)
@@ -79,8 +81,21 @@ def is_among(values: Array, some: Array) -> npt.NDArray[np.bool_]:
         table[some.astype(np.int64) - first] = True
         places = (values.astype(np.int64) - first).view(np.uint64)  # what is less than the first is a large number here
         return table[np.minimum(places, last - first + 1)]
+    if len(values) >= _MANY_VALUES and values.dtype == some.dtype and values.dtype.itemsize == 8:
+        return _mark_members(values, some)
     ordered = np.sort(some)
     return np.asarray(ordered[np.minimum(np.searchsorted(ordered, values), len(ordered) - 1)] == values)
+
+
+def _mark_members(values: Array, some: Array) -> npt.NDArray[np.bool_]:
+    """Mark the 64-bit numbers that are among others, by a hash table of these."""
+    from pagekin.store._kernels.members import mark_members
+    from pagekin.store.secret import PROCESS_KEY
+
+    mask = np.empty(len(values), np.bool_)
+    columns = (np.require(column, requirements=("C", "W")).view(np.uint64) for column in (values, some))
+    mark_members(*columns, PROCESS_KEY[-1:].view(np.uint64)[0], (4 * len(some)).bit_length(), mask)
+    return mask
 
 
 @cache
