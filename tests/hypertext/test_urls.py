@@ -60,8 +60,9 @@ def test_the_resolver_answers_as_the_url_library_does(cases: list[tuple[str, str
     hrefs = sorted({href.encode() for _, href in cases})
     data, bounds = pack_strings([*hrefs, bytes(128)])
     used = np.array([hrefs.index(href.encode()) for _, href in cases])
-    contexts = resolver.contexts([base for base, _ in cases])
-    found = resolver.resolve(RaggedBytes(data.copy(), bounds[:-1]), used, contexts)
+    found = resolver.resolve(
+        RaggedBytes(data.copy(), bounds[:-1]), used, np.arange(len(cases)), [base for base, _ in cases]
+    )
     names = [name.decode() for name in RaggedBytes(*resolver.urls())]
     for (base, href), number in zip(cases, found.tolist(), strict=True):
         try:

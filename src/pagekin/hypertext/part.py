@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import numpy.typing as npt
 import zstandard
 
 from pagekin.hypertext import batch as slots
@@ -224,9 +225,10 @@ class PartBuilder:
         bases = [
             self._link_url(href, page.url) or page.url for page, href in zip(self._waiting, base_hrefs, strict=True)
         ]
-        lexed = zip(self._waiting, bases, batch.rows.tolist(), _code_streams(batch), strict=True)
+        lexed = zip(self._waiting, batch.rows.tolist(), _code_streams(batch), strict=True)
         rows = np.array([self._add_page(*one) for one in lexed], dtype=PAGE_ROW)
-        rows["url"] = [self.resolver.number(page.url) for page in self._waiting]
+        rows["url"] = self.resolver.numbers([page.url for page in self._waiting])
+        rows["canonical"] = self._number_aliases(bases, batch.rows[:, slots.R_CANONICAL].tolist())
         rows["tokens"] = np.diff(batch.rows[:, slots.R_TOKENS], prepend=0)
         rows["anchors"] = self._resolve(batch, bases)
         self._rows.append(rows)
@@ -235,9 +237,9 @@ class PartBuilder:
     def _resolve(self, batch: LexedBatch, bases: list[str]) -> Array:
         """Resolve the anchors of a batch, keep those that lead to pages; return the number of anchors per page."""
         ends = batch.rows[:, slots.R_ANCHORS]
-        contexts = np.repeat(self.resolver.contexts(bases), np.diff(ends, prepend=0), axis=0)
+        pages = np.repeat(np.arange(len(bases)), np.diff(ends, prepend=0))
         lexed = batch.anchors
-        targets = self.resolver.resolve(self._hrefs, lexed[:, slots.A_HREF], contexts)
+        targets = self.resolver.resolve(self._hrefs, lexed[:, slots.A_HREF], pages, bases)
         kept = targets >= 0
         anchors = np.empty(int(np.count_nonzero(kept)), dtype=ANCHOR)
         anchors["target"] = targets[kept]
@@ -247,7 +249,17 @@ class PartBuilder:
         self._anchors.append(anchors)
         return np.diff(np.concatenate([[0], np.cumsum(kept)])[ends], prepend=0)
 
-    def _add_page(self, page: _WaitingPage, base: str, row: list[int], coded: tuple[bytes, bytes, bytes]) -> Any:
+    def _number_aliases(self, bases: list[str], hrefs: list[int]) -> npt.NDArray[np.int64]:
+        """Return the number of the address that each waiting page says is its own; -1 where it names no other."""
+        named = (self._link_url(href, base) for href, base in zip(hrefs, bases, strict=True))
+        aliases = [
+            "" if url is None or url == page.url else url for page, url in zip(self._waiting, named, strict=True)
+        ]
+        numbers = np.full(len(aliases), -1, np.int64)
+        numbers[[url != "" for url in aliases]] = self.resolver.numbers([url for url in aliases if url])
+        return numbers
+
+    def _add_page(self, page: _WaitingPage, row: list[int], coded: tuple[bytes, bytes, bytes]) -> Any:
         """Store the pieces of a page's blob; return its `PAGE_ROW`, without fields that are set batch by batch."""
         marks, text, starts = coded
         frame = self._compressor.compress(len(text).to_bytes(4, "little") + text + starts)
@@ -263,15 +275,13 @@ class PartBuilder:
             language = declared_language(page.html[row[slots.R_LANG0] : row[slots.R_LANG1]].decode("utf-8", "replace"))
         if not language:
             language = detected_language(text[body : body + _LANGUAGE_BYTES].decode("utf-8", "replace"))
-        alias = self._link_url(row[slots.R_CANONICAL], base)
         # The declared type is part of what was captured: it may decide how the same bytes read.
         archive, offset, length = page.item.place
         hashed = hashlib.blake2b(page.item.html, digest_size=8, person=_shorten_type(page.item.content_type))
         return (
             0, page.item.date, int.from_bytes(hashed.digest(), "little"), min(len(page.item.html), 0xFFFFFFFF),
             self._languages.setdefault(language, len(self._languages)), flags & 255,
-            self.resolver.number(alias) if alias is not None and alias != page.url else -1,
-            self._archives.setdefault(archive, len(self._archives)), offset * (length > 0), length,
+            -1, self._archives.setdefault(archive, len(self._archives)), offset * (length > 0), length,
             0, len(marks) // 2, 0, len(frame), len(title), len(snippet), 0,
         )  # fmt: skip
 

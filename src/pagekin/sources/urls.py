@@ -28,7 +28,6 @@ _CANONICAL = re.compile(
 )
 
 
-_ROOT_SLASHES = "http://host/".count("/")
 _ESCAPED = re.compile(r"%([0-9A-Fa-f]{2})")
 _SAME_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$'()*,:=@")
 """Characters of a path that mean the same percent-encoded and plainly."""
@@ -52,14 +51,9 @@ def canonical_url(url: str, base: str | None = None) -> str | None:
     return address[:start] + _ESCAPED.sub(_plain_escape, path) + mark + query
 
 
-def join_plain(folder: str, path: str) -> str | None:
-    """Return the address of a path relative to a folder's canonical address; None if only a URL parser can tell."""
-    while path.startswith("../"):
-        if folder.count("/") == _ROOT_SLASHES:  # nothing is above the root
-            return None
-        folder, path = folder[: folder.rfind("/", 0, -1) + 1], path[len("../") :]
-    joined = folder + path
-    return joined if _CANONICAL.fullmatch(joined) else None
+def is_plain_folder(folder: str) -> bool:
+    """Return whether a folder's address, with its last slash, is canonical and plain, so that nothing in it needs a parser."""
+    return folder.endswith("/") and _CANONICAL.fullmatch(folder) is not None
 
 
 def _plain_escape(escape: re.Match[str]) -> str:
