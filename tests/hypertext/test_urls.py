@@ -54,15 +54,19 @@ bases = st.sampled_from(
 )
 
 
-@given(st.lists(st.tuples(bases, st.lists(segments, min_size=1, max_size=3).map("/".join)), min_size=1, max_size=20))
-def test_the_resolver_answers_as_the_url_library_does(cases: list[tuple[str, str]]) -> None:
+@given(
+    st.lists(st.tuples(bases, st.lists(segments, min_size=1, max_size=3).map("/".join)), min_size=1, max_size=20),
+    st.lists(st.booleans(), min_size=20, max_size=20),
+)
+def test_the_resolver_answers_as_the_url_library_does(cases: list[tuple[str, str]], owns: list[bool]) -> None:
+    """Whether pages name another address as the base of their links or not."""
     resolver = Resolver()
     hrefs = sorted({href.encode() for _, href in cases})
     data, bounds = pack_strings([*hrefs, bytes(128)])
     used = np.array([hrefs.index(href.encode()) for _, href in cases])
-    found = resolver.resolve(
-        RaggedBytes(data.copy(), bounds[:-1]), used, np.arange(len(cases)), [base for base, _ in cases]
-    )
+    bases = [base for base, _ in cases]
+    urls = [base if own else "http://another.example/" for base, own in zip(bases, owns, strict=False)]
+    found = resolver.resolve(RaggedBytes(data.copy(), bounds[:-1]), used, np.arange(len(cases)), urls, bases)
     names = [name.decode() for name in RaggedBytes(*resolver.urls())]
     for (base, href), number in zip(cases, found.tolist(), strict=True):
         try:
@@ -73,3 +77,17 @@ def test_the_resolver_answers_as_the_url_library_does(cases: list[tuple[str, str
             assert number == -1, (base, href)
         else:
             assert names[number] == canonical_url(wanted), (base, href)
+
+
+def test_a_resolver_makes_room_for_many_links() -> None:
+    """Every table is doubled some times, and the same links of the same page have the same numbers afterwards."""
+    resolver = Resolver()
+    hrefs = [f"../folder-{number % 97}/page-{number}.html?{'x' * 40}" for number in range(60_000)]
+    data, bounds = pack_strings([*(href.encode() for href in hrefs), bytes(128)])
+    table, used = RaggedBytes(data.copy(), bounds[:-1]), np.arange(len(hrefs))
+    page = "http://h.example/a/b.html"
+    first, second = (resolver.resolve(table, used, np.zeros_like(used), [page], [page]) for _ in range(2))
+    names = [name.decode() for name in RaggedBytes(*resolver.urls())]
+    assert [names[number] for number in first.tolist()] == [f"http://h.example/{href[3:]}" for href in hrefs]
+    assert np.array_equal(first, second)
+    assert resolver.cases == len(hrefs)

@@ -239,7 +239,8 @@ class PartBuilder:
         ends = batch.rows[:, slots.R_ANCHORS]
         pages = np.repeat(np.arange(len(bases)), np.diff(ends, prepend=0))
         lexed = batch.anchors
-        targets = self.resolver.resolve(self._hrefs, lexed[:, slots.A_HREF], pages, bases)
+        urls = [page.url for page in self._waiting]
+        targets = self.resolver.resolve(self._hrefs, lexed[:, slots.A_HREF], pages, urls, bases)
         kept = targets >= 0
         anchors = np.empty(int(np.count_nonzero(kept)), dtype=ANCHOR)
         anchors["target"] = targets[kept]

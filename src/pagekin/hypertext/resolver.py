@@ -86,18 +86,22 @@ class Resolver:
                     self._context_names.append(name)
         return contexts
 
-    def resolve(self, hrefs: RaggedBytes, used: Array, pages: Array, bases: list[str]) -> npt.NDArray[np.int64]:
+    def resolve(
+        self, hrefs: RaggedBytes, used: Array, pages: Array, urls: list[str], bases: list[str]
+    ) -> npt.NDArray[np.int64]:
         """Return the URL number of each used address; -1 if it is not http(s).
 
-        `used` holds places in `hrefs`, which are all addresses so far; `pages` the places of their pages' addresses in `bases`.
+        `used` holds places in `hrefs`, which are all addresses so far; `pages` the places of the pages on which they stand in
+        `urls`, canonical URLs, and in `bases`, to which their links are relative.
         """
+        own = np.where([base == url for base, url in zip(bases, urls, strict=True)], self.numbers(urls), NOT_PLAIN)
         contexts = self.contexts(bases)
         folders = list(map(_folder, bases))
         roots = [_root(folder) for folder in folders]
         packed = pack_strings(list(map(str.encode, folders)))
         table = np.require(hrefs.data, np.uint8, ("C", "W")), np.require(hrefs.offsets, np.int64, ("C", "W"))
         inputs = (
-            np.ascontiguousarray(used, np.int64), np.ascontiguousarray(pages, np.int64), contexts,
+            np.ascontiguousarray(used, np.int64), np.ascontiguousarray(pages, np.int64), own, contexts,
             (packed[0].copy(), packed[1]), np.array(roots, np.int64), self._classes, table,
         )  # fmt: skip
         numbers = np.empty(len(used), np.int64)

@@ -153,11 +153,12 @@ def number_urls(data, ends, urls, state, key, numbers):
 
 
 @kernel
-def resolve_links(first, used, pages, contexts, bases, roots, classes, hrefs, cases, urls, state, key, numbers):
+def resolve_links(first, used, pages, own, contexts, bases, roots, classes, hrefs, cases, urls, state, key, numbers):
     """Write the number of each link's URL from link `first` on, NO_PAGE or NOT_PLAIN; return where to go on with more room.
 
-    `used` (int64) are the links' addresses among `hrefs`, (data, bounds); `pages` (int64) their pages; `contexts` (pages, 5) the
-    numbers of what the kinds of addresses are relative to. `bases` is (data, bounds): the folder of each page, canonical and with
+    `used` (int64) are the links' addresses among `hrefs`, (data, bounds); `pages` (int64) their pages; `own` (int64) the
+    number of each page's own URL, where an empty address leads, or NOT_PLAIN; `contexts` (pages, 5) the numbers of what the kinds
+    of addresses are relative to. `bases` is (data, bounds): the folder of each page, canonical and with
     its last slash; `roots` (int64) how long the folder's origin with its slash is, 0 for one that only a parser can join. `cases`
     (int64, 2 x places) has for each pair of address and context the number of the URL; `urls` are a `Strings`, `key` is
     their key, `state` says how full both are. Cost: a look-up for each link, reading the addresses of new cases.
@@ -170,6 +171,9 @@ def resolve_links(first, used, pages, contexts, bases, roots, classes, hrefs, ca
     for row in range(first, len(used)):
         start, end = bounds[used[row]], bounds[used[row] + 1]
         page = pages[row]
+        if start == end and own[page] != NOT_PLAIN:
+            numbers[row] = own[page]
+            continue
         kind = kind_of(data, start, end, classes)
         case = contexts[page, kind] << 32 | used[row]
         at = _case_place(case, cases, secret)
