@@ -24,6 +24,8 @@ def declared_language(tag: str) -> str:
 
 
 _SHARE = 0.06
+_ENGLISH_SHARE, _ENGLISH_ALONE = 0.15, frozenset(("the", "of", "and"))
+"""The share of small words, one of these among them, that only English texts have: most pages need no more to be told."""
 _LATIN_WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -32,6 +34,11 @@ def detected_language(text: str) -> str:
     sample = text[:_SAMPLE]
     if len(sample) < _LEAST:
         return ""
+    words = _LATIN_WORD.findall(sample.lower())
+    if sample.isascii() and not _ENGLISH_ALONE.isdisjoint(words):
+        hits = sum(map(_SMALL_WORDS["en"].__contains__, words))
+        if hits >= _ENGLISH_SHARE * len(words):
+            return "en"
     from turbohtml.detect import detect_language  # questions need the codes of languages alone, and start sooner
 
     match = detect_language(sample)
@@ -40,6 +47,6 @@ def detected_language(text: str) -> str:
     code = _TWO_LETTERS.get(match.language, match.language)
     if match.script != "Latin":
         return code
-    words, small_words = _LATIN_WORD.findall(sample.lower()), _SMALL_WORDS.get(code, frozenset())
+    small_words = _SMALL_WORDS.get(code, frozenset())
     hits = sum(map(small_words.__contains__, words))
     return code if hits >= _SHARE * len(words) else ""
