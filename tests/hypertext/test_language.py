@@ -5,8 +5,8 @@ import pytest
 from pagekin.hypertext.language import detected_language
 
 TEXTS = {
-    "en": "Routines for scanning foreign tables of the server. Routines for scanning foreign joins of the server. Planning of the "
-    "scan. Callback routines of the wrapper and of the planner.",
+    "en": "Routines for scanning foreign tables of the server. Routines for scanning foreign joins of the server. Planning of "
+    "the scan. Callback routines of the wrapper and of the planner.",
     "nl": "In de zomer is het in Nederland vaak mooi weer, en is de zee warm genoeg om in te zwemmen, zodat veel mensen naar het "
     "strand gaan en daar de hele dag blijven.",
     "fr": "Le chat dort sur le canapé de la maison pendant que les enfants jouent dans le jardin avec le chien de la voisine, et "
