@@ -208,10 +208,11 @@ def sum_said(
     counts = ArrayFile(room.folder / "counts", np.uint32, temporary=True)
 
     def write_run() -> None:
-        different, count = np.unique(np.concatenate([np.zeros(0, np.int64), *waiting]), return_counts=True)
-        np.add.at(sizes, different // width, 1)
-        pairs.append(different)
-        counts.append(count.astype(np.uint32))
+        ordered = np.sort(np.concatenate([np.zeros(0, np.int64), *waiting]))
+        starts = _starts(ordered)
+        np.add.at(sizes, ordered[starts] // width, 1)
+        pairs.append(ordered[starts])
+        counts.append(np.diff(starts, append=len(ordered)).astype(np.uint32))
         ends.append(pairs.length)
         waiting.clear()
 
@@ -230,10 +231,17 @@ def sum_said(
         bounds = first * width, last * width
         parts = [begin + np.searchsorted(all_pairs[begin:end], bounds) for begin, end in pairwise(ends)]
         every = np.concatenate([all_pairs[low:high] for low, high in parts])
-        different, place = np.unique(every, return_inverse=True)
-        weights = np.concatenate([all_counts[low:high] for low, high in parts])
-        form, page = np.divmod(different, width)
-        yield form, page, np.bincount(place, weights, len(different))
+        order = np.argsort(every, kind="stable")  # which merges what is in order already
+        every = every[order]
+        starts = _starts(every)
+        weights = np.concatenate([all_counts[low:high] for low, high in parts])[order].astype(np.int64)
+        form, page = np.divmod(every[starts], width)
+        yield form, page, np.add.reduceat(weights, starts) if len(starts) else weights
+
+
+def _starts(ordered: Array) -> npt.NDArray[np.int64]:
+    """Return the first place of each value of a sorted array."""
+    return np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)])
 
 
 def _read_link_texts(corpus: Corpus, forms: Forms) -> Iterator[tuple[Array, Array, Array]]:
@@ -257,7 +265,7 @@ def read_said(
     from pagekin.text._kernels.link_texts import read_link_texts
 
     hosts, anchors = np.asarray(corpus.pages.host), np.asarray(corpus.pages.anchors).astype(np.int64)
-    width = max(len(corpus.urls), 1)
+    width, forms = max(len(corpus.urls), 1), int(form_of_term.max(initial=0)) + 1
     for first, last in batch_ranges(corpus.pages.tokens, _BATCH_WORDS):
         here = slice(int(anchors[first]), int(anchors[last]))
         target = np.asarray(corpus.anchors.target[here]).astype(np.int64)
@@ -272,10 +280,7 @@ def read_said(
             np.asarray(corpus.anchors.start[here]).astype(np.int64)[named], length[named], said,
         )  # fmt: skip
         # A page that links twice to another, or says a word twice, counts once.
-        source, target, length = source[named], target[named], length[named]
-        linked = np.unique(source * width + target) % width
-        rows = np.stack([np.repeat(source, length), np.repeat(target, length), said])
-        rows = rows[:, np.lexsort(rows[::-1])]
-        new = np.ones(rows.shape[1], np.bool_)
-        new[1:] = np.any(rows[:, 1:] != rows[:, :-1], axis=0)
-        yield linked, rows[1, new], rows[2, new]
+        links, length = (source[named] - first) * width + target[named], length[named]
+        linked, place = np.unique(links, return_inverse=True)
+        rows = distinct(np.repeat(place, length) * forms + said)
+        yield linked % width, linked[rows // forms] % width, rows % forms
