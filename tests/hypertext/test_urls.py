@@ -42,7 +42,7 @@ def test_hosts_keep_their_port_and_lose_credentials() -> None:
 segments = st.sampled_from(
     ["a.html", "..", ".", "b", "", "x y", "é", "%2e", "q?r=1", "?q", "c/", "//host.example/z", "/abs", "http:page",
      "https://other.example/p", "HTTP://UP.example", "mailto:x@y", "javascript:0", "a:b", "\\back", "~u", "d.e.f", "a./b",
-     "...", ".x", "a.html#top", "a;v=1", "x=1&y", "a|b", "%41", "tab\tbed", "e//f", "a?b/../c", "/./abs", "../up.html"]
+     "...", ".x", "a.html#top", "#top", "a;v=1", "x=1&y", "a|b", "%41", "tab\tbed", "e//f", "a?b/../c", "/./abs", "../up.html"]
 )  # fmt: skip
 bases = st.sampled_from(
     [
@@ -50,6 +50,9 @@ bases = st.sampled_from(
         "http://h.example/dir/page.html",
         "https://h.example/d/e/?x=/y/z",
         "http://h.example:81/a/b/c",
+        "http://user:pw@127.0.0.1:8000/a%20b/%C3%A9/c.html",
+        "https://[2001:db8::1]/it's/~x/",
+        "http://h.example/%2Fa//b/c",
     ]
 )
 

@@ -25,11 +25,13 @@ from pagekin.hypertext._kernels.resolving import (
 )
 from pagekin.hypertext._kernels.strings import AHEAD
 from pagekin.hypertext.string_table import StringTable
-from pagekin.hypertext.urls import canonical_url, is_plain_folder
+from pagekin.hypertext.urls import canonical_url
 from pagekin.store import PROCESS_KEY, Array, RaggedBytes, pack_strings
 
 # "http:page.html" is relative to a page of the same scheme; mail, scripts and the like are no pages.
-_KIND = re.compile(rb"(https?://)|((?!https?:)[a-z][a-z0-9+.-]*+:)|(\Z|[?\\\0-\x20]|/[/\\]|https?:)|(/)", re.IGNORECASE)
+_KIND = re.compile(
+    rb"(https?://)|((?!https?:)[a-z][a-z0-9+.-]*+:)|(\Z|[?#\\\0-\x20]|/[/\\]|https?:)|(/)", re.IGNORECASE
+)
 _KINDS = (FOLDER, FIXED, NEVER, WHOLE, ORIGIN)
 """What the groups of the pattern stand for."""
 _ROOMY = 16
@@ -165,5 +167,5 @@ def _folder(base: str) -> str:
 
 
 def _root(folder: str) -> int:
-    """Return the length of a folder's origin with its slash; 0 if addresses in the folder need a URL parser."""
-    return folder.index("/", len("https://")) + 1 if is_plain_folder(folder) else 0
+    """Return the length of a folder's origin with its slash."""
+    return folder.index("/", len("https://")) + 1

@@ -24,7 +24,7 @@ from .robot.addresses import clean_url, has_credentials
 from .robot.plan import SCOPES, CrawlError, CrawlLimits, CrawlPlan
 from .robot.report import CrawlReport
 from .robot.seeds import Seeds, read_seeds
-from .urls import canonical_url, host_of, host_of_url, is_plain_folder, site_of, split_port
+from .urls import canonical_url, host_of, host_of_url, site_of, split_port
 
 __all__ = [
     "DAMAGE_REASONS",
@@ -60,7 +60,6 @@ __all__ = [
     "has_credentials",
     "host_of",
     "host_of_url",
-    "is_plain_folder",
     "list_folder",
     "media_type",
     "parse_limits",

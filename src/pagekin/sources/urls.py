@@ -51,11 +51,6 @@ def canonical_url(url: str, base: str | None = None) -> str | None:
     return address[:start] + _ESCAPED.sub(_plain_escape, path) + mark + query
 
 
-def is_plain_folder(folder: str) -> bool:
-    """Return whether a folder's address, with its last slash, is canonical and plain, so that nothing in it needs a parser."""
-    return folder.endswith("/") and _CANONICAL.fullmatch(folder) is not None
-
-
 def _plain_escape(escape: re.Match[str]) -> str:
     """Return a percent-encoded character plainly where that means the same, else with capital digits."""
     character = chr(int(escape[1], 16))

@@ -15,7 +15,7 @@ IN_PATH, IN_QUERY, IN_SCHEME, LETTER = 1, 2, 4, 8
 """Bits of what a byte may be part of: a canonical path, a canonical query, a scheme; and whether it is a letter."""
 CASES, URLS = range(2)
 """In the state of a resolver: how many cases and how many URLs it knows."""
-_SLASH, _DOT, _COLON, _QUESTION, _BACKSLASH, _SPACE = (ord(c) for c in "/.:?\\ ")
+_SLASH, _DOT, _COLON, _QUESTION, _HASH, _BACKSLASH, _SPACE = (ord(c) for c in "/.:?#\\ ")
 
 
 def byte_classes() -> npt.NDArray[np.uint8]:
@@ -57,7 +57,7 @@ def kind_of(data, start, end, classes):
     if start == end:
         return WHOLE
     first = data[start]
-    if first in (_QUESTION, _BACKSLASH) or first <= _SPACE:
+    if first in (_QUESTION, _HASH, _BACKSLASH) or first <= _SPACE:
         return WHOLE
     if first == _SLASH:
         return WHOLE if end - start > 1 and (data[start + 1] == _SLASH or data[start + 1] == _BACKSLASH) else ORIGIN
@@ -159,7 +159,7 @@ def resolve_links(first, used, pages, own, contexts, bases, roots, classes, href
     `used` (int64) are the links' addresses among `hrefs`, (data, bounds); `pages` (int64) their pages; `own` (int64) the
     number of each page's own URL, where an empty address leads, or NOT_PLAIN; `contexts` (pages, 5) the numbers of what the kinds
     of addresses are relative to. `bases` is (data, bounds): the folder of each page, canonical and with
-    its last slash; `roots` (int64) how long the folder's origin with its slash is, 0 for one that only a parser can join. `cases`
+    its last slash; `roots` (int64) how long the folder's origin with its slash is. `cases`
     (int64, 2 x places) has for each pair of address and context the number of the URL; `urls` are a `Strings`, `key` is
     their key, `state` says how full both are. Cost: a look-up for each link, reading the addresses of new cases.
     """
@@ -183,7 +183,7 @@ def resolve_links(first, used, pages, own, contexts, bases, roots, classes, href
         number = NOT_PLAIN
         if kind == NEVER:
             number = NO_PAGE
-        elif kind in (FOLDER, ORIGIN) and roots[page]:
+        elif kind in (FOLDER, ORIGIN):
             begin = folder_bounds[page]
             root = begin + roots[page]
             if kind == ORIGIN:
