@@ -46,12 +46,13 @@ def shard_name(number: int) -> str:
     return f"shard-{number}"
 
 
-def _open_whole(name: str, path: Path, options: dict[str, Any]) -> Whole:
+def open_whole(name: str, path: Path, compiled: bool = True, hide_path: bool = True, threads: int = 1) -> Whole:
     """Open all shards of a collection; raise a KinError that says why they cannot be opened, or do not belong together."""
+    options: dict[str, Any] = {"compiled": compiled, "hide_path": hide_path, "threads": threads}
     shards = open_shards(open_kin(path))
     folders = [shard.path for shard in shards] or [path]
     parts = [open_collection_at(shard_name(number), folder, options) for number, folder in enumerate(folders)]
-    return Whole(parts, name, path, options["compiled"], options["hide_path"])
+    return Whole(parts, name, path, compiled, hide_path)
 
 
 class _Shard:
@@ -181,8 +182,8 @@ class ShardedCollection(Service):
     ) -> None:
         super().__init__(name)
         self.path, self.address = path, address
-        options = {"compiled": compiled, "hide_path": hide_path, "threads": threads}
-        self.source: FollowedFolder[Whole] = FollowedFolder(path, lambda: _open_whole(name, path, options), patient)
+        opened = partial(open_whole, name, path, compiled, hide_path, threads)
+        self.source: FollowedFolder[Whole] = FollowedFolder(path, opened, patient)
         self._routed: ShardRouter | None = None
         self._labels = asyncio.Lock()
         self._started = time.monotonic()
