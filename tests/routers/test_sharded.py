@@ -12,7 +12,7 @@ import pytest
 import pagekin
 from pagekin.bags import Strategy
 from pagekin.collection import Answer, Hit, RelatedRequest, ServiceError
-from pagekin.engines import BuildRecipe, build_collection
+from pagekin.engines import BuildRecipe, build_collection, build_shards
 from pagekin.hypertext import Corpus, ReadPlan, shard_folders
 from pagekin.index import PageIndex
 from pagekin.routers import ShardedCollection
@@ -230,6 +230,18 @@ def test_what_needs_one_piece_says_so(kins: dict[str, Path]) -> None:
         pytest.raises(KinError, match="in 5 shards, and this needs one"),
     ):
         shards.evaluate("url-path")
+
+
+def test_what_needs_labels_says_how_shards_get_some(tmp_path: Path) -> None:
+    plain = ReadPlan(["demo"], tmp_path / "plain.kin", workers=1)
+    build_shards(plain, 3, BuildRecipe(Strategy(), text=True))
+    with pagekin.open(plain.out) as shards:
+        assert shards.search("granite").total
+        for ask in (shards.refine, shards.select, shards.expand):
+            with pytest.raises(ServiceError, match=r"plain has no content label.*again without --no-clusters"):
+                ask("granite")
+        with pytest.raises(ServiceError, match="without --no-clusters"):
+            shards.label()
 
 
 # -- clusters ------------------------------------------------------------------------------------------------------------

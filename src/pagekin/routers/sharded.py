@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -253,9 +254,22 @@ class ShardedCollection(Service):
         return await self._router.show(request)
 
     async def _ask(self, operation: str, request: Request, answer: type[T]) -> T:
-        """Return the answer of the router to all other questions, which need labels."""
-        response: T = await getattr(await self._with_labels(), operation)(request)
+        """Return the answer of the router to all other questions, most of which need labels."""
+        router = await self._with_labels()
+        with self._explain_missing_labels():
+            response: T = await getattr(router, operation)(request)
         return response
+
+    @contextmanager
+    def _explain_missing_labels(self) -> Iterator[None]:
+        """Say what to do about shards without labels: a router only knows that they sent none."""
+        try:
+            yield
+        except ServiceError as error:
+            if any(part.has_label for part in self.whole.parts):
+                raise
+            advice = "it was built without clusters. Build it again without --no-clusters"
+            raise ServiceError(f"{self.name} has no content label, which this needs: {advice}", error.status) from None
 
     # -- what it is -----------------------------------------------------------------------------------------------------
 
@@ -266,17 +280,20 @@ class ShardedCollection(Service):
     @property
     def label(self) -> ContentLabel:
         """Return its content label."""
-        return self._router.label
+        with self._explain_missing_labels():
+            return self._router.label
 
     @property
     def published(self) -> PublishedLabel:
         """Return its content label in parts."""
-        return self._router.published
+        with self._explain_missing_labels():
+            return self._router.published
 
     async def summary(self) -> messages.Summary:
         """Return what is here, for people."""
         await self._with_labels()
-        return await super().summary()
+        with self._explain_missing_labels():
+            return await super().summary()
 
     async def health(self) -> messages.Health:
         """Return its health and that of its shards."""
