@@ -14,17 +14,26 @@ answer that is as similar as the k-th of them is right too. Peers are treated ki
 - ours are whole answers, with addresses and titles.
 
 The cold start is `pagekin related` as a new process, the files in the page cache, beside one that only imports numpy.
+
+For collections of any size:
+
+    python benchmarks/query_speed.py big.kin --judged 20 --thresholds 0.5 --peer-memory 8G --cold 30 [--clock processor]
+
+With --peer-memory datasketch holds as many bags as fit, the pages asked about among them; recall counts what it does not hold as
+missed. With --cold so many questions are asked by the clock after all files of ours, and then of tantivy's, were dropped from the
+page cache (`posix_fadvise`) and opened again. With --clock processor the others are timed by the processor, beside other work.
 """
 
 import argparse
 import gc
+import os
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,12 +42,17 @@ import tantivy
 from datasketch import MinHash, MinHashLSH
 
 from growth import row
+from meter import memory_of
 from pagekin.similarity import LIST_ENTRIES, RankingOptions, RelatedIndex
 from pagekin.similarity.related import DEPTH
+from pagekin.store import parse_size
+from scale import asked_cold, percentiles
 
 Array = npt.NDArray[Any]
 Ask = Callable[[int], Any]
-THRESHOLDS = (0.2, 0.35, 0.5)
+THRESHOLDS = "0.2,0.35,0.5"
+INSERTED = 5_000
+"""Bags that datasketch is given before its memory is measured."""
 ESTIMATES, RERANKED, SERVED = "pagekin, estimates", "pagekin, re-ranked", "pagekin, re-ranked and folded"
 WANTED_MS = {ESTIMATES: (1.0, 5.0), RERANKED: (4.0, 15.0), SERVED: (4.0, 15.0)}
 """(median, 99th percentile) that each kind of answer may take."""
@@ -56,6 +70,7 @@ class Method:
     read_only: bool = False
     """Whether it knows only the pages that were read."""
     milliseconds: list[Array] = field(default_factory=list)
+    clock: Callable[[], float] = time.perf_counter
 
     def time(self, warm: Sequence[int], documents: Sequence[int]) -> None:
         """Ask about all documents once, after as many others."""
@@ -63,9 +78,9 @@ class Method:
             self.ask(document)
         spent = []
         for document in documents:
-            started = time.perf_counter()
+            started = self.clock()
             self.ask(document)
-            spent.append(time.perf_counter() - started)
+            spent.append(self.clock() - started)
         self.milliseconds.append(np.array(spent) * 1e3)
 
     def percentiles(self) -> tuple[float, float]:
@@ -99,44 +114,61 @@ class Ours:
 
 
 class Lsh:
-    """datasketch's MinHashLSH over all bags, at several thresholds."""
+    """datasketch's MinHashLSH over the bags, at one threshold: all of them, or as many as fit in some bytes of memory."""
 
-    def __init__(self, index: RelatedIndex, k: int, is_read: Array) -> None:
-        self.k, self.is_read = k, is_read
+    def __init__(
+        self, index: RelatedIndex, k: int, is_read: Array, threshold: float, first: Sequence[int], limit: int
+    ) -> None:
+        self.k, self.is_read, self.threshold = k, is_read, threshold
         bags, m = index.bags, index.index.m
         hashes = (bags.hashes >> np.uint64(32)).astype(np.uint32)
-        offsets = bags.offsets.tolist()
-        started = time.perf_counter()
-        term_sets = (hashes[bags.terms[a:b]].tolist() for a, b in pairwise(offsets))
-        # Terms are hashed already, so datasketch need not do that again.
-        self.minhashes: list[MinHash] = MinHash.bulk(term_sets, num_perm=m, hashfunc=int)
-        print(f"datasketch made {len(bags):,} MinHashes of {m} values in {time.perf_counter() - started:.0f} s")
+        others = np.setdiff1d(np.arange(len(bags)), first, assume_unique=True)
+        self.documents = np.concatenate([np.array(first, np.int64), np.random.default_rng(3).permutation(others)])
+        self.lsh = MinHashLSH(threshold=threshold, num_perm=m)
+        self.minhashes: list[MinHash] = []
+        before, made, filled, held = memory_of(os.getpid()), 0.0, 0.0, 0
+        while len(self.minhashes) < len(self.documents) and (not limit or held < limit):
+            done = len(self.minhashes)
+            fresh = self.documents[done : done + INSERTED].tolist()
+            term_sets = (hashes[bags.terms[bags.offsets[d] : bags.offsets[d + 1]]].tolist() for d in fresh)
+            started = time.process_time()
+            # Terms are hashed already, so datasketch need not do that again.
+            self.minhashes += MinHash.bulk(term_sets, num_perm=m, hashfunc=int)
+            between = time.process_time()
+            for number, minhash in enumerate(self.minhashes[done:], done):
+                self.lsh.insert(number, minhash, check_duplication=False)
+            made, filled = made + between - started, filled + time.process_time() - between
+            held = memory_of(os.getpid()) - before
+        self.documents = self.documents[: len(self.minhashes)]
+        self.number = {document: number for number, document in enumerate(self.documents.tolist())}
         self.values = np.stack([minhash.hashvalues for minhash in self.minhashes])
         self.everyone = np.ones(len(bags), np.bool_)
+        print(
+            f"datasketch made {len(self.documents):,} of {len(bags):,} MinHashes of {m} values in {made:.0f} s of processor "
+            f"time, and filled {self.lsh.b} tables of {self.lsh.r} values each (threshold {threshold}) in {filled:.0f} s; "
+            f"{held / 1e9:.1f} GB of memory, {held / max(len(self.documents), 1) / 1e3:.1f} kB for each",
+            flush=True,
+        )
 
-    def method(self, threshold: float) -> Method:
-        """A method that asks an index made for `threshold`."""
-        started = time.perf_counter()
-        lsh = MinHashLSH(threshold=threshold, num_perm=self.values.shape[1])
-        for document, minhash in enumerate(self.minhashes):
-            lsh.insert(document, minhash, check_duplication=False)
-        spent = time.perf_counter() - started
-        print(f"datasketch filled {lsh.b} tables of {lsh.r} values each (threshold {threshold}) in {spent:.0f} s")
+    def method(self) -> Method:
+        """A method that asks the index."""
 
         def ask(document: int) -> Any:
-            return document, self.ranked(lsh, document, self.everyone)
+            return document, self.ranked(document, self.everyone)
 
         def found(answer: Any, read_only: bool) -> Array:
             document, documents = answer
-            return self.ranked(lsh, document, self.is_read) if read_only else documents
+            return self.ranked(document, self.is_read) if read_only else documents
 
-        return Method(f"datasketch MinHashLSH, threshold {threshold}", ask, found)
+        return Method(f"datasketch MinHashLSH, threshold {self.threshold}", ask, found)
 
-    def ranked(self, lsh: MinHashLSH, document: int, allowed: Array) -> Array:
+    def ranked(self, document: int, allowed: Array) -> Array:
         """The k documents in the same buckets whose MinHashes agree most often, the best first."""
-        documents = np.array(lsh.query(self.minhashes[document]), dtype=np.int64)
-        documents = documents[(documents != document) & allowed[documents]]
-        agreeing = np.count_nonzero(self.values[documents] == self.values[document], axis=1)
+        number = self.number[document]
+        numbers = np.array(self.lsh.query(self.minhashes[number]), dtype=np.int64)
+        numbers = numbers[(numbers != number) & allowed[self.documents[numbers]]]
+        agreeing = np.count_nonzero(self.values[numbers] == self.values[number], axis=1)
+        documents = self.documents[numbers]
         order = np.lexsort((documents, -agreeing))[: self.k]
         return np.asarray(documents[order])
 
@@ -145,9 +177,9 @@ class MoreLikeThis:
     """tantivy over the plain text of the pages that were read."""
 
     def __init__(self, index: RelatedIndex, k: int, folder: str) -> None:
-        self.k = k
+        self.k, self.folder = k, folder
         corpus, bags = index.corpus, index.bags
-        started = time.perf_counter()
+        started, used = time.perf_counter(), time.process_time()
         schema = tantivy.SchemaBuilder()
         schema.add_text_field("text", stored=True, tokenizer_name="en_stem")
         schema.add_integer_field("document", stored=True, indexed=True)
@@ -159,13 +191,20 @@ class MoreLikeThis:
                 writer.add_document(tantivy.Document(text=corpus.text_bytes(page)[0].decode(), document=document))
         writer.commit()
         writer.wait_merging_threads()
-        made.reload()
-        self.searcher = made.searcher()
-        self.schema = made.schema
         self.places: dict[int, tantivy.DocAddress] = {}
-        spent = time.perf_counter() - started
-        segments = self.searcher.num_segments
-        print(f"tantivy indexed {self.searcher.num_docs:,} pages in {spent:.0f} s, segments: {segments}")
+        self.open()
+        spent, cpu = time.perf_counter() - started, time.process_time() - used
+        segments, size = self.searcher.num_segments, sum(file.stat().st_size for file in Path(folder).iterdir())
+        print(
+            f"tantivy indexed {self.searcher.num_docs:,} pages in {spent:.0f} s ({cpu:.0f} s of processor time), "
+            f"segments: {segments}, {size / 1e9:.2f} GB",
+            flush=True,
+        )
+
+    def open(self) -> None:
+        """Open the index, anew if it was open."""
+        made = tantivy.Index.open(self.folder)
+        self.searcher, self.schema = made.searcher(), made.schema
 
     def place(self, document: int) -> tantivy.DocAddress:
         """Where tantivy keeps a document."""
@@ -179,16 +218,22 @@ class MoreLikeThis:
         for document in documents:
             self.place(document)
 
-        def ask(document: int) -> Any:
-            query = tantivy.Query.more_like_this_query(self.places[document], min_doc_frequency=1, min_term_frequency=1)
-            return document, self.searcher.search(query, self.k + 1, count=False).hits
-
         def found(answer: Any, _read_only: bool) -> Array:
             document, hits = answer
             names = [int(self.searcher.doc(address)["document"][0]) for _score, address in hits]
             return np.array([name for name in names if name != document][: self.k], dtype=np.int64)
 
-        return Method("tantivy more-like-this", ask, found, read_only=True)
+        return Method("tantivy more-like-this", self.ask, found, read_only=True)
+
+    def ask(self, document: int) -> Any:
+        """The pages like a document, and it."""
+        query = tantivy.Query.more_like_this_query(self.places[document], min_doc_frequency=1, min_term_frequency=1)
+        return document, self.searcher.search(query, self.k + 1, count=False).hits
+
+    def start(self) -> Ask:
+        """Open the index anew and return how it is asked."""
+        self.open()
+        return self.ask
 
 
 class Judge:
@@ -238,6 +283,17 @@ def cold_starts(collection: str, urls: Sequence[str]) -> tuple[Array, Array]:
     return np.array(ours), np.array(floor)
 
 
+def ask_ours_cold(collection: str, k: int, documents: list[int]) -> str:
+    """The median and the 99th percentile of questions to a collection of which nothing is in memory, in milliseconds."""
+
+    def start() -> Ask:
+        ours = Ours(RelatedIndex.open(collection), k)
+        return lambda document: ours.index.related(ours.urls[document], k)
+
+    start()(documents[0])  # loads the code
+    return percentiles(asked_cold(start, [Path(collection)], documents[1:]))
+
+
 def verdict(value: float, wanted: float) -> str:
     """A target, and whether it was met."""
     return f"{wanted:g}" if value <= wanted else f"{wanted:g}, **missed**"
@@ -280,6 +336,10 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=10)
     parser.add_argument("-k", type=int, default=10)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--thresholds", default=THRESHOLDS, help="of datasketch")
+    parser.add_argument("--peer-memory", type=parse_size, default=0, help="of each index of datasketch, such as 8G")
+    parser.add_argument("--cold", type=int, default=0, help="questions to ask with nothing in the page cache")
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall")
     options = parser.parse_args()
     index = RelatedIndex.open(options.collection)
     k = options.k
@@ -294,18 +354,30 @@ def main() -> None:
         f"{len(documents):,} queries, the best of {options.rounds} rounds",
         flush=True,
     )
+    cold = {}
+    if options.cold:
+        asked_about = pages[:: max(len(pages) // (options.cold + 1), 1)][: options.cold + 1].tolist()
+        del index
+        cold["pagekin, re-ranked and folded"] = ask_ours_cold(options.collection, k, asked_about)
+        index = RelatedIndex.open(options.collection)
     starts, floor = cold_starts(options.collection, [index.urls[document] for document in documents[: options.starts]])
     judge = Judge(index, documents[: options.judged], k)
     with tempfile.TemporaryDirectory() as folder:
         ours = Ours(index, k)
-        lsh = Lsh(index, k, is_read)
+        peers = [
+            Lsh(index, k, is_read, float(threshold), chosen, options.peer_memory)
+            for threshold in options.thresholds.split(",")
+        ]
+        like = MoreLikeThis(index, k, folder)
         methods = [
             ours.method(ESTIMATES, method="estimate", fold=False),
             ours.method(RERANKED, fold=False),
             ours.method(SERVED),
-            *(lsh.method(threshold) for threshold in THRESHOLDS),
-            MoreLikeThis(index, k, folder).method(chosen),
+            *(lsh.method() for lsh in peers),
+            like.method(chosen),
         ]
+        for method in methods:
+            method.clock = time.process_time if options.clock == "processor" else time.perf_counter
         gc.collect()
         gc.freeze()  # or the peers' millions of objects would be searched for garbage while ours are timed
         for _ in range(options.rounds):  # interleaved: the machine's speed changes from minute to minute
@@ -313,6 +385,12 @@ def main() -> None:
                 method.time(warm, documents)
         print()
         report(methods, judge, k)
+        if options.cold:
+            cold["tantivy more-like-this"] = percentiles(
+                asked_cold(like.start, [Path(folder)], documents[: options.cold])
+            )
+    for name, told in cold.items():
+        print(f"{name}, {options.cold} questions with nothing in the page cache: p50 / p99 {told} ms")
     print()
     row(f"a new process, {len(starts)} times", "median, s", "wanted", "longest, s", "wanted")
     row("---", *["---:"] * 4)

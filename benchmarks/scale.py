@@ -63,7 +63,7 @@ def timed(ask: Ask, documents: list[int]) -> list[float]:
 
 def drop_from_cache(folder: Path) -> None:
     """Let the system forget what it keeps in memory of a folder's files; what is mapped it does not forget."""
-    for file in folder.glob("*.npy"):
+    for file in filter(Path.is_file, folder.iterdir()):
         handle = os.open(file, os.O_RDONLY)
         try:
             os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)

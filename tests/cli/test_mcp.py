@@ -5,10 +5,17 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp import Client, StdioServerParameters
 
 import pagekin
-from pagekin.hypertext import Corpus
+from pagekin import routers
+from pagekin.bags import Strategy
+from pagekin.cli.mcp import page_text
+from pagekin.collection import ServiceError
+from pagekin.engines import BuildRecipe, build_collection, update_collection
+from pagekin.hypertext import Corpus, OptOuts, ReadPlan
+from tests.cutting import shard_collection
 
 
 async def ask(collection: Path, calls: list[tuple[str, dict[str, Any]]]) -> tuple[list[str], list[Any]]:
@@ -45,3 +52,28 @@ def test_a_client_finds_pages_related_ones_and_their_text(demo_kin: Path) -> Non
     assert unknown.is_error and "is not in" in unknown.content[0].text
     assert many.is_error
     assert "Traceback" not in unread.content[0].text
+
+
+def test_shards_answer_as_one_piece_does(demo_kin: Path, tmp_path: Path) -> None:
+    shard_collection(demo_kin, 4, tmp_path / "shards.kin")
+    urls = [Corpus.open(demo_kin).page_url(page) for page in (0, 300, 600, 900)]
+    calls: list[tuple[str, dict[str, Any]]] = [
+        ("search", {"query": "volcano eruption"}),
+        *(("related", {"url": url}) for url in urls),
+        *(("page", {"url": url}) for url in urls),
+    ]
+    answers = [asyncio.run(ask(kin, calls))[1] for kin in (demo_kin, tmp_path / "shards.kin")]
+    assert [one.structured_content for one in answers[0]] == [one.structured_content for one in answers[1]]
+    assert all(one.structured_content for one in answers[0])
+
+
+def test_a_page_that_an_update_removed_cannot_be_read_any_more(tmp_path: Path) -> None:
+    plan = ReadPlan(["demo"], tmp_path / "a.kin", workers=1, keep=True)
+    build_collection(plan, BuildRecipe(Strategy(), text=True))
+    url = Corpus.open(plan.out).page_url(7)
+    service = routers.open_collection("a", plan.out, compiled=False)
+    assert page_text(service.whole, url, 0)["text"]
+    update_collection(plan.out, [], opt_outs=OptOuts.parse([url]), way="delta")
+    service.look_again()
+    with pytest.raises(ServiceError):
+        page_text(service.whole, url, 0)

@@ -1,5 +1,6 @@
 """Trees of pages: made from levels and paths, kept in a collection, found damaged."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from pagekin.clusters import ClusterDescription, Tree, check_trees, put_trees, read_trees
+from pagekin.clusters import ClusterDescription, Tree, check_trees, join_shard_trees, put_trees, read_trees
 from pagekin.store import KinWriter, open_kin
 
 generated = settings(derandomize=True, database=None, deadline=None, max_examples=60)
@@ -147,3 +148,51 @@ def test_a_collection_without_trees_is_whole(tmp_path: Path) -> None:
     kin = open_kin(tmp_path / "web.kin")
     assert read_trees(kin) == []
     assert list(check_trees(kin)) == []
+
+
+# -- shards --------------------------------------------------------------------------------------------------------------
+
+
+def outline(tree: Tree) -> list[tuple[int, str, list[int], tuple[int, ...]]]:
+    """The parent, name, pages and central pages of each node."""
+    return [
+        (int(tree.parent[node]), about.name, tree.pages_of(node).tolist(), about.central)
+        for node, about in enumerate(tree.descriptions)
+    ]
+
+
+@generated
+@given(nested(), some.lists(some.integers(0, 12), max_size=3))
+def test_a_tree_that_was_cut_is_joined_again(levels: list[np.ndarray], cuts: list[int]) -> None:
+    pages = len(levels[0])
+    tree = Tree.of_levels("clusters", levels, {})
+    # Nodes may share a name: they are told apart by their place.
+    central = [tuple(sorted(tree.pages_of(node)[:3].tolist())) for node in range(len(tree))]
+    described = [ClusterDescription("ab"[node % 2], ("term",), of) for node, of in enumerate(central)]
+    tree = Tree(tree.name, tree.parent, tree.offsets, tree.pages, {}, described)
+    bounds = [0, *sorted(min(cut, pages) for cut in cuts), pages]
+    parts = [tree.cut(first, last) for first, last in pairwise(bounds)]
+    assert outline(join_shard_trees(parts, bounds[:-1])) == outline(tree)
+
+
+def by_names(tree: Tree) -> dict[tuple[str, ...], list[int]]:
+    """The pages of each node, by the names on the way to it."""
+    names = [about.name for about in tree.descriptions]
+    return {tuple(names[step] for step in tree.path(node)): tree.pages_of(node).tolist() for node in range(len(tree))}
+
+
+def test_addresses_of_shards_meet_by_their_names() -> None:
+    one = Tree.of_paths("addresses", [(0, ("a.example", "x")), (1, ("b.example",))], {})
+    other = Tree.of_paths("addresses", [(0, ("b.example", "y")), (1, ("c.example",))], {})
+    paths = [(0, ("a.example", "x")), (1, ("b.example",)), (2, ("b.example", "y")), (3, ("c.example",))]
+    joined, whole = join_shard_trees([one, other], [0, 2]), Tree.of_paths("addresses", paths, {})
+    assert by_names(joined) == by_names(whole)
+
+
+def test_documents_that_two_shards_found_are_two_even_if_they_have_one_name() -> None:
+    manual = Tree(
+        "documents", np.array([-1, 0], np.int32), np.array([0, 0, 2]), np.array([0, 1]), {},
+        [ClusterDescription("", (), ()), ClusterDescription("Manual", (), (0,))],
+    )  # fmt: skip
+    joined = join_shard_trees([manual, manual], [0, 10], apart=True)
+    assert outline(joined)[1:] == [(0, "Manual", [0, 1], (0,)), (0, "Manual", [10, 11], (10,))]

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ from typing import Any
 import pytest
 
 from pagekin.bags import Strategy, StrategyError, choose_strategy
-from pagekin.engines import BuildRecipe, BuildReport, build_collection, index_collection
+from pagekin.clusters import choose_clusters
+from pagekin.engines import BuildRecipe, BuildReport, build_collection, build_here, index_collection
 from pagekin.hypertext import Corpus, ReadPlan, check_corpus, read_sources
 from pagekin.similarity import RelatedIndex, check_index
 from pagekin.store import Finding, KinError, KinWriter, check_files, open_kin
@@ -293,3 +295,14 @@ def test_an_open_index_answers_while_another_takes_its_place(sea: Path, tmp_path
     assert index.related(WHALES, explain=True) == before
     assert RelatedIndex.open(kin).strategy == OTHER
     assert Corpus.open(kin).facts["index"]["strategy"]["name"] == "haveliwala2002"
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_a_build_takes_room_only_on_the_disk_of_its_collection(
+    archives: list[str], shards: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "no folder").touch()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "no folder"))
+    plan = ReadPlan(archives, tmp_path / "a.kin", workers=1)
+    build_here(plan, plan.out, shards, BuildRecipe(Strategy(), choose_clusters(), text=True))
+    assert len(open_kin(plan.out).facts.get("shards", ())) == (shards if shards > 1 else 0)

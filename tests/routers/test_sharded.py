@@ -1,5 +1,6 @@
 """A folder of shards is opened and asked like one collection: the first hits, scores and reasons are the same."""
 
+import json
 import random
 import shutil
 from collections.abc import Iterator, Sequence
@@ -11,13 +12,14 @@ import pytest
 import pagekin
 from pagekin.bags import Strategy
 from pagekin.collection import Answer, Hit, RelatedRequest, ServiceError
-from pagekin.engines import BuildRecipe, build_collection
+from pagekin.engines import BuildRecipe, build_collection, build_shards
 from pagekin.hypertext import Corpus, ReadPlan, shard_folders
 from pagekin.index import PageIndex
 from pagekin.routers import ShardedCollection
 from pagekin.similarity import RelatedIndex, all_neighbours
 from pagekin.similarity.options import RankingOptions
 from pagekin.store import KinError, open_kin
+from tests.command import pagekin as pagekin_command
 from tests.cutting import shard_collection
 from tests.doors.conftest import copied_pages, harbour_pages
 from tests.routers.webs import build_leaf
@@ -228,3 +230,44 @@ def test_what_needs_one_piece_says_so(kins: dict[str, Path]) -> None:
         pytest.raises(KinError, match="in 5 shards, and this needs one"),
     ):
         shards.evaluate("url-path")
+
+
+def test_what_needs_labels_says_how_shards_get_some(tmp_path: Path) -> None:
+    plain = ReadPlan(["demo"], tmp_path / "plain.kin", workers=1)
+    build_shards(plain, 3, BuildRecipe(Strategy(), text=True))
+    with pagekin.open(plain.out) as shards:
+        assert shards.search("granite").total
+        for ask in (shards.refine, shards.select, shards.expand):
+            with pytest.raises(ServiceError, match=r"plain has no content label.*again without --no-clusters"):
+                ask("granite")
+        with pytest.raises(ServiceError, match="without --no-clusters"):
+            shards.label()
+
+
+# -- clusters ------------------------------------------------------------------------------------------------------------
+
+
+def browsed(kin: Path, *arguments: str) -> Any:
+    """What `pagekin clusters` prints for programs; central pages stand in the order of their shards, so here by address."""
+    done = pagekin_command("clusters", kin, *arguments, "--json")
+    assert done.returncode == 0, done.stderr
+
+    def sort_pages(node: Any) -> Any:
+        if isinstance(node, list):
+            return [sort_pages(one) for one in node]
+        central = {"central": sorted(node["central"], key=lambda page: page["url"])} if "central" in node else {}
+        return node | central | ({"children": sort_pages(node["children"])} if "children" in node else {})
+
+    return sort_pages(json.loads(done.stdout))
+
+
+@pytest.mark.parametrize("asked", [["--tree"], ["3"], ["--hierarchy", "addresses", "--tree"], ["--documents"]])
+def test_clusters_of_shards_are_browsed_as_one(kins: dict[str, Path], asked: list[str]) -> None:
+    assert browsed(kins["demo in shards"], *asked) == browsed(kins["demo"], *asked)
+
+
+def test_names_are_saved_from_one_piece_alone(kins: dict[str, Path], tmp_path: Path) -> None:
+    done = pagekin_command("clusters", kins["demo in shards"], "--save-names", tmp_path / "names.toml")
+    assert done.returncode == 3
+    assert "this one is in shards" in done.stderr
+    assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pagekin import clusters, hypertext
+from pagekin import clusters, hypertext, routers
 from pagekin import collection as collection_room
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail, fill_template, print_json, say, title_line
@@ -36,13 +36,14 @@ def browse_clusters(
     as_json: options.AsJson = False,
 ) -> None:
     """Browse clusters and other trees."""
-    opened = collection_room.Collection(Path(collection).stem, Path(collection), compiled=False, hide_path=False)
-    whole = opened.whole
+    whole = open_shards_or_one(Path(collection))
     trees = whole.trees
     if not trees:
         fail(f"{collection} has no clusters yet. Make them with: pagekin cluster {collection}")
     if save_names:
-        count = save_topic_names(opened.corpus, opened.trees["clusters"], Path(save_names))
+        if routers.is_in_shards(Path(collection)):
+            fail("--save-names writes the names of a collection in one piece, and this one is in shards")
+        count = save_topic_names(whole.parts[0].corpus, whole.parts[0].trees["clusters"], Path(save_names))
         print_json({"names": count, "file": save_names}) if as_json else say(f"{count:,} names written to {save_names}")
         return
     view = PageView(whole, trees.get(clusters.DOCUMENTS_TREE))
@@ -65,6 +66,13 @@ def browse_clusters(
     if node or not tree:
         say(fill_template("cluster", view=view, tree=chosen, node=node, most=_PAGES))
     view.print_lines(chosen, nodes_below(chosen, node, levels))
+
+
+def open_shards_or_one(path: Path) -> "collection_room.Whole":
+    """Open a collection with all its shards, if it has some."""
+    if routers.is_in_shards(path):
+        return routers.open_whole(path.stem, path, compiled=False, hide_path=False)
+    return collection_room.Collection(path.stem, path, compiled=False, hide_path=False).whole
 
 
 def save_topic_names(corpus: "hypertext.Corpus", tree: "clusters.Tree", file: Path) -> int:

@@ -2,10 +2,12 @@
 
 import threading
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import pagekin
-from pagekin import __version__, hypertext
+from pagekin import __version__, hypertext, routers
+from pagekin import collection as collection_room
 from pagekin.cli import options
 from pagekin.cli.app import USAGE, app, fail
 from pagekin.errors import PagekinError
@@ -27,17 +29,32 @@ def mcp(collection: options.IndexedCollection) -> None:
     make_server(collection).run("stdio")
 
 
+def page_text(whole: "collection_room.Whole", url: str, start: int) -> dict[str, Any]:
+    """Return a piece of a page's text; raise a ServiceError for an address without a page."""
+    pages = whole.pages_of([collection_room.Item(kind="document", url=url)])
+    if not pages:
+        message = hypertext.unknown_url_message([part.corpus for part in whole.parts], url)
+        raise collection_room.ServiceError(message, 404)
+    part, own = whole.pages.place(pages[0])
+    corpus = whole.parts[part].corpus
+    text = corpus.text_bytes(own)[0].decode("utf-8", "replace")
+    end = start + _PIECE
+    answer = {"url": corpus.page_url(own), "title": corpus.titles.text(own), "text": text[start:end]}
+    return {**answer, "next": end} if len(text) > end else answer
+
+
 def make_server(collection: str) -> "MCPServer[Any]":
     """Return a server with the tools `search`, `related` and `page` of a collection."""
     from mcp.server import MCPServer
     from mcp.server.mcpserver.exceptions import ToolError
     from pydantic import Field
 
-    corpus = hypertext.Corpus.open(collection)
+    path = Path(collection)
     index = pagekin.open(collection)
+    service = routers.open_collection(path.stem, path, compiled=False, hide_path=False)  # for texts of pages
     turn = threading.Lock()  # tools run in threads, and a collection is asked by one at a time
-    held = plural(len(corpus), "page")
-    about = f"Search and related pages of {corpus.kin.path.name}: {held}. Name pages by their addresses as found."
+    held = plural(sum(part.corpus.alive for part in service.whole.parts), "page")
+    about = f"Search and related pages of {path.name}: {held}. Name pages by their addresses as found."
     server: MCPServer[Any] = MCPServer("pagekin", version=__version__, instructions=about, log_level="WARNING")
 
     def ask(question: Any, *arguments: Any, **keywords: Any) -> Any:
@@ -63,14 +80,8 @@ def make_server(collection: str) -> "MCPServer[Any]":
 
     def page(url: address, start: Annotated[int, Field(ge=0)] = 0) -> dict[str, Any]:
         """Read the text of a page, from a character on; `next` is where the rest begins, if there is more."""
-        number = corpus.url_number(url)
-        pages = corpus.pages_of(number) if number >= 0 else []
-        if not pages:
-            raise ToolError(hypertext.unknown_url_message([corpus], url))
-        text = corpus.text_bytes(pages[0])[0].decode("utf-8", "replace")
-        end = start + _PIECE
-        answer = {"url": corpus.url(number), "title": corpus.titles.text(pages[0]), "text": text[start:end]}
-        return {**answer, "next": end} if len(text) > end else answer
+        text: dict[str, Any] = ask(page_text, service.whole, url, start)
+        return text
 
     for tool in (search, related, page):
         server.tool()(tool)

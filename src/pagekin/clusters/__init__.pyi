@@ -17,7 +17,7 @@ from .directory import (
 from .documents import DOCUMENTS_TREE, document_of, document_tree, find_documents, fold_documents
 from .following import FollowedTrees, describe_sample, follow_trees, join_clusters, join_shard, match_some
 from .furniture import is_count, is_furniture
-from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, join_trees, put_trees, read_trees
+from .hierarchy import TREE_ARRAYS, ClusterDescription, Tree, join_shard_trees, join_trees, put_trees, read_trees
 from .kept_names import NO_NAMES, KeptNames, write_names
 from .links import link_similarity, page_graph
 from .make import MOST_PAGES, compare_methods, make_trees
@@ -89,6 +89,7 @@ __all__ = [
     "is_furniture",
     "join_clusters",
     "join_shard",
+    "join_shard_trees",
     "join_trees",
     "least_hashes",
     "link_similarity",

@@ -1,5 +1,6 @@
 """The default clusters: communities of the graph of neighbouring pages that many runs of the Leiden method agree on."""
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -84,8 +85,8 @@ def cluster_pages(
     If there are more than `sample` addresses (and it is not 0), so many of them make the clusters, and the others join these.
     """
     urls, place = _clustered_urls(corpus, threads)
-    with temporary_folder("clusters") as folder:
-        workshop = workshop or BagWorkshop(corpus, folder, threads)
+    with contextlib.ExitStack() as files:
+        workshop = workshop or BagWorkshop(corpus, files.enter_context(temporary_folder("clusters")), threads)
         sampled = least_addresses(corpus, urls, sample) if 0 < sample < len(urls) else np.arange(len(urls))
         graph = neighbour_graph(corpus, urls[sampled], threads, progress, workshop)
         clusters = cluster_graph(graph, max_clusters, seed, DEFAULTS, threads, progress)

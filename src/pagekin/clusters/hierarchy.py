@@ -236,6 +236,47 @@ def join_trees(base: Tree, delta: Tree, first: int) -> Tree:
     return Tree(base.name, parent, offsets, np.concatenate(pages), base.facts, described)
 
 
+def join_shard_trees(trees: Sequence[Tree], firsts: Sequence[int], apart: bool = False) -> Tree:
+    """Return the parts that shards hold of a hierarchy as one; each part's pages are numbered from one of `firsts` on.
+
+    Either the shards have the same nodes, or nodes of the same path of names are one; with `apart` a node is of one shard alone.
+    The most central pages of a node stand in the order of their shards.
+    """
+    base = trees[0]
+    same = all(_have_same_nodes(tree, base) for tree in trees)
+    if apart and same:
+        described_in = np.array([[bool(about.central) for about in tree.descriptions[1:]] for tree in trees])
+        same = bool(np.all(described_in.sum(axis=0) <= 1))
+    parents: list[int] = []
+    described: list[ClusterDescription] = []
+    held: list[list[Array]] = []
+    known: dict[object, int] = {}
+    for shard, (tree, first) in enumerate(zip(trees, firsts, strict=True)):
+        paths = None if same else name_paths(tree)
+        place: list[int] = []
+        for node, about in enumerate(tree.descriptions):
+            key: object = node if paths is None else (shard, node) if apart and node else paths[node]
+            central = tuple(first + page for page in about.central)
+            place.append(known.setdefault(key, len(known)))
+            if place[node] == len(parents):
+                parents.append(place[int(tree.parent[node])] if node else -1)
+                described.append(replace(about, central=central))
+                held.append([np.zeros(0, np.int64)])
+            else:
+                before = described[place[node]]
+                described[place[node]] = replace(before, central=before.central + central)
+            held[place[node]].append(first + tree.pages[tree.offsets[node] : tree.offsets[node + 1]])
+    pages = [np.concatenate(some) for some in held]
+    offsets = np.cumsum([0, *map(len, pages)])
+    return Tree(base.name, np.array(parents, np.int32), offsets, np.concatenate(pages), base.facts, described)
+
+
+def _have_same_nodes(one: Tree, other: Tree) -> bool:
+    """Return whether two trees have nodes of the same names in the same places."""
+    same_places = np.array_equal(one.parent, other.parent)
+    return same_places and [about.name for about in one.descriptions] == [about.name for about in other.descriptions]
+
+
 def _places_of(delta: Tree, base: Tree) -> list[int]:
     """Return the number of each node of a delta's tree in the joined tree; new nodes follow the base's."""
     if np.array_equal(delta.parent, base.parent):

@@ -1,5 +1,6 @@
 """Put a collection's pages into clusters, by the default or by the paper's method, and describe the clusters."""
 
+import contextlib
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
@@ -106,8 +107,8 @@ def describe_trees(
     sketches that tell copies.
     """
     chosen = pages_to_name(corpus, sample)
-    with temporary_folder("clusters") as folder:
-        workshop = workshop or BagWorkshop(corpus, folder, threads)
+    with contextlib.ExitStack() as files:
+        workshop = workshop or BagWorkshop(corpus, files.enter_context(temporary_folder("clusters")), threads)
         pages = _page_facts(corpus, workshop, chosen, threads)
         shown = phrases_of_corpus(corpus, threads, sample, workshop.space) if phrases else None
         return [

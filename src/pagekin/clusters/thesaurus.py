@@ -4,6 +4,7 @@
 `collection`.
 """
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -99,8 +100,8 @@ class PageTopics:
 
         chosen = np.arange(len(corpus)) if pages is None else pages
         page_url = np.asarray(corpus.pages.url)[chosen].astype(np.int64)
-        with temporary_folder("thesaurus") as folder:
-            workshop = workshop or BagWorkshop(corpus, folder, threads)
+        with contextlib.ExitStack() as files:
+            workshop = workshop or BagWorkshop(corpus, files.enter_context(temporary_folder("thesaurus")), threads)
             space = workshop.space
             sizes, held = [np.zeros(1, np.int64)], space.growing(np.uint32)
             for first in range(0, len(page_url), _PART):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,8 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import SKETCH_PLACES, fold_copies, is_telling
-from pagekin.clusters import Tree, join_trees
+from pagekin.bags import SKETCH_PLACES, fold_copies, is_shard, is_telling
+from pagekin.clusters import DOCUMENTS_TREE, Tree, join_shard_trees, join_trees
 from pagekin.collection import messages
 from pagekin.collection.messages import Hit, ServiceError
 from pagekin.collection.queries import parse_query
@@ -233,12 +234,23 @@ class Whole:
 
     @cached_property
     def trees(self) -> dict[str, Tree]:
-        """Return the hierarchies by name: of a collection in one piece, with the pages of its delta."""
+        """Return the hierarchies by name: of all shards, or of a collection in one piece with the pages of its delta."""
         first, *others = self.parts
         trees = dict(first.trees)
+        if is_shard(first.corpus.kin):
+            return {name: self._join_shards(name) for name in dict.fromkeys(chain(*(one.trees for one in self.parts)))}
         for part, begin in zip(others, self.pages.bounds[1:], strict=False):
             trees |= {name: join_trees(trees[name], tree, begin) for name, tree in part.trees.items() if name in trees}
         return trees
+
+    def _join_shards(self, name: str) -> Tree:
+        """Return a hierarchy of the shards that have it."""
+        parts = [
+            (part.trees[name], begin)
+            for part, begin in zip(self.parts, self.pages.bounds, strict=False)
+            if name in part.trees
+        ]
+        return join_shard_trees([tree for tree, _ in parts], [begin for _, begin in parts], name == DOCUMENTS_TREE)
 
     # -- related pages --------------------------------------------------------------------------------------------------
 

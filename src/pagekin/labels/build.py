@@ -1,5 +1,6 @@
 """Make the content label of a collection from its clusters, within budgets: the abstraction functions of a leaf."""
 
+import contextlib
 import shutil
 import weakref
 from collections.abc import Iterable, Iterator
@@ -92,12 +93,14 @@ class SearchedTerms:
     Cost: a pass over all words, kept on disk; then for some pages one over their words.
     """
 
-    def __init__(self, corpus: Corpus, threads: int, documents: Tree | None = None) -> None:
+    def __init__(
+        self, corpus: Corpus, threads: int, documents: Tree | None = None, space: Workspace = IN_MEMORY
+    ) -> None:
         self.words = search_words(corpus)
         self._documents = document_of(documents, len(corpus))
         self._same = form_table(corpus).same
-        with on_temporary_disk():
-            self._held = _TermFile.of(corpus, self.words, _own_folder(self), threads)
+        with _own_folder(self, space) as folder:
+            self._held = _TermFile.of(corpus, self.words, folder, threads)
         self._met, self._seen = np.zeros(self._held.columns, np.bool_), np.empty(self._held.columns, np.int64)
 
     def keys(self, of_pages: Array) -> TermKeys:
@@ -128,11 +131,14 @@ class SearchedTerms:
         return np.searchsorted(self._same[members], np.arange(len(self._same) + 1)), members
 
 
-def _own_folder(owner: object) -> Path:
-    """Make a temporary folder that is removed with its owner."""
-    folder = Path(mkdtemp(prefix="pagekin-label-"))
-    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
-    return folder
+@contextlib.contextmanager
+def _own_folder(owner: object, space: Workspace) -> Iterator[Path]:
+    """Yield a temporary folder that is removed with its owner: where a build works, or on the temporary disk."""
+    with contextlib.ExitStack() as files:
+        place = files.enter_context(on_temporary_disk()) if space is IN_MEMORY else space.folder
+        folder = Path(mkdtemp(prefix="pagekin-label-", dir=place))
+        weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+        yield folder
 
 
 class LeafTerms:
@@ -147,9 +153,9 @@ class LeafTerms:
         self.corpus, self.tree, self._space = corpus, tree, space
         self.words: Vocabulary = term_words(corpus)
         self.factors = TermSettings(**tree.facts.get("terms", {}))
-        self.searched = SearchedTerms(corpus, threads, documents)
-        with on_temporary_disk():
-            self.all = _TermFile.of(corpus, self.words, _own_folder(self), threads, self.factors)
+        self.searched = SearchedTerms(corpus, threads, documents, space)
+        with _own_folder(self, space) as folder:
+            self.all = _TermFile.of(corpus, self.words, folder, threads, self.factors)
         columns = self.all.columns
         self._sums = np.zeros(columns, np.int64), np.zeros(columns, np.int64), np.zeros(columns)
         self._met, self._seen = np.zeros(columns, np.bool_), np.empty(columns, np.int64)

@@ -3,10 +3,10 @@
 from .http import HTTP_ERRORS, PATH_PREFIX, HttpRequest, ServedService, health_route, router_app, service_of
 from .network import NETWORK_FILE, Network, NetworkError
 from .network_file import clean_node_url
-from .opening import BlockingService, address_of, open_collection, open_service
+from .opening import BlockingService, address_of, is_in_shards, open_collection, open_service
 from .router import Router
 from .serve import Place, free_port, listening_socket
-from .sharded import LeafService, ShardedCollection
+from .sharded import LeafService, ShardedCollection, open_whole
 from .sizes import parts_on_disk
 from .topology import (
     Hierarchy,
@@ -47,11 +47,13 @@ __all__ = [
     "free_port",
     "group_hosts",
     "health_route",
+    "is_in_shards",
     "listening_socket",
     "make_network",
     "move_to_port",
     "open_collection",
     "open_service",
+    "open_whole",
     "parts_on_disk",
     "router_app",
     "run_leaf",

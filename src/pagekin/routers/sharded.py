@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -46,12 +47,13 @@ def shard_name(number: int) -> str:
     return f"shard-{number}"
 
 
-def _open_whole(name: str, path: Path, options: dict[str, Any]) -> Whole:
+def open_whole(name: str, path: Path, compiled: bool = True, hide_path: bool = True, threads: int = 1) -> Whole:
     """Open all shards of a collection; raise a KinError that says why they cannot be opened, or do not belong together."""
+    options: dict[str, Any] = {"compiled": compiled, "hide_path": hide_path, "threads": threads}
     shards = open_shards(open_kin(path))
     folders = [shard.path for shard in shards] or [path]
     parts = [open_collection_at(shard_name(number), folder, options) for number, folder in enumerate(folders)]
-    return Whole(parts, name, path, options["compiled"], options["hide_path"])
+    return Whole(parts, name, path, compiled, hide_path)
 
 
 class _Shard:
@@ -181,8 +183,8 @@ class ShardedCollection(Service):
     ) -> None:
         super().__init__(name)
         self.path, self.address = path, address
-        options = {"compiled": compiled, "hide_path": hide_path, "threads": threads}
-        self.source: FollowedFolder[Whole] = FollowedFolder(path, lambda: _open_whole(name, path, options), patient)
+        opened = partial(open_whole, name, path, compiled, hide_path, threads)
+        self.source: FollowedFolder[Whole] = FollowedFolder(path, opened, patient)
         self._routed: ShardRouter | None = None
         self._labels = asyncio.Lock()
         self._started = time.monotonic()
@@ -252,9 +254,22 @@ class ShardedCollection(Service):
         return await self._router.show(request)
 
     async def _ask(self, operation: str, request: Request, answer: type[T]) -> T:
-        """Return the answer of the router to all other questions, which need labels."""
-        response: T = await getattr(await self._with_labels(), operation)(request)
+        """Return the answer of the router to all other questions, most of which need labels."""
+        router = await self._with_labels()
+        with self._explain_missing_labels():
+            response: T = await getattr(router, operation)(request)
         return response
+
+    @contextmanager
+    def _explain_missing_labels(self) -> Iterator[None]:
+        """Say what to do about shards without labels: a router only knows that they sent none."""
+        try:
+            yield
+        except ServiceError as error:
+            if any(part.has_label for part in self.whole.parts):
+                raise
+            advice = "it was built without clusters. Build it again without --no-clusters"
+            raise ServiceError(f"{self.name} has no content label, which this needs: {advice}", error.status) from None
 
     # -- what it is -----------------------------------------------------------------------------------------------------
 
@@ -265,17 +280,20 @@ class ShardedCollection(Service):
     @property
     def label(self) -> ContentLabel:
         """Return its content label."""
-        return self._router.label
+        with self._explain_missing_labels():
+            return self._router.label
 
     @property
     def published(self) -> PublishedLabel:
         """Return its content label in parts."""
-        return self._router.published
+        with self._explain_missing_labels():
+            return self._router.published
 
     async def summary(self) -> messages.Summary:
         """Return what is here, for people."""
         await self._with_labels()
-        return await super().summary()
+        with self._explain_missing_labels():
+            return await super().summary()
 
     async def health(self) -> messages.Health:
         """Return its health and that of its shards."""
