@@ -6,8 +6,8 @@ The sets are those of truth_sets.py. By chapters, tune sees the set as related_t
 lists; each chapter is judged by weights that were fitted to the others, against the weights that are served.
 
 By see-also lists, it sees the pages as they are published; where these have too few lists that it recognises, it judges by links
-in running text. Beside it stands the recall of the authors' lists on the set from which they were taken out, before and after:
-the words of a list that is hidden still stand on its page, and here they do not.
+in running text. Beside it stands the recall of the authors' lists on the set from which they were taken out, with navigation and
+contents pages: by the weights served and by those chosen, called better or not.
 
 The sets are those for learning, unless --sets names others.
 """
@@ -36,7 +36,7 @@ from pagekin.similarity import RelatedIndex, score_signals
 from pagekin.store import open_kin
 from truth_measures import FIRST, Site
 from truth_peers import Means, collection
-from truth_sets import SETS, judged_chapters, make_set
+from truth_sets import SETS, judged_chapters, make_set, read_pages
 
 
 def open_index(path: Path) -> RelatedIndex:
@@ -51,8 +51,18 @@ def published(name: str, out: Path, cache: Path) -> Path | None:
         return None
     if not path.exists():
         source = unpack(fetch(chosen.package, cache), cache) / chosen.root
+        if source.is_file():
+            source = write_entries(name, out / name / "published", cache)
         build_collection(ReadPlan([str(source)], path, base_url=chosen.base), BuildRecipe(choose_strategy("default")))
     return path
+
+
+def write_entries(name: str, folder: Path, cache: Path) -> Path:
+    """Write the entries of a dictionary as pages, and return their folder."""
+    for page, html in read_pages(name, cache, Path()):
+        (folder / page).parent.mkdir(parents=True, exist_ok=True)
+        (folder / page).write_bytes(html)
+    return folder
 
 
 def by_chapters(site: Site, index: RelatedIndex, budget: float, seed: int) -> SignalTuning:
@@ -87,6 +97,8 @@ def print_row(name: str, tuning: SignalTuning, more: str, started: float) -> Non
     goal = "fitted" if tuning.fit_counts else "preset"
     what = f"yes, {'half-way to ' if tuning.goes_half else ''}{goal}" if tuning.improved else "no"
     gains += f" | {tuning.by_half.gains[0] if tuning.by_half else ''}"
+    if tuning.wish == "see-also":
+        gains += f" | {tuning.verdict.gains[1]}"
     classes, sources = tuning.judged
     spent = f"{time.process_time() - started:.0f} s"
     print(f"| {name} | {tuning.judged_by} | {classes} | {sources} | {gains} | {what} | {more} | {spent} |", flush=True)
@@ -120,7 +132,7 @@ def main() -> None:
             if path is not None:
                 started = time.process_time()
                 tuning = tune_see_also(open_index(path), budget=given.budget, seed=given.seed)
-                before_after = (recall(site, index, one) for one in (tuning.before, tuning.fitted))
+                before_after = (recall(site, index, one) for one in (tuning.before, tuning.chosen))
                 more = ", ".join(f"{one:.3f}" for one in before_after) if site.see_also else ""
                 print_row(name, tuning, more, started)
         except PagekinError as error:
