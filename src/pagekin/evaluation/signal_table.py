@@ -179,6 +179,8 @@ class RepeatedFit:
     weights: Signals
     without: tuple[tuple[Signals, ...], ...]
     """By division, for each source: weights that know neither it nor the others of its part."""
+    parts: npt.NDArray[np.int64]
+    """(divisions, sources): the part of each source."""
     tries: int
 
 
@@ -204,12 +206,12 @@ def fit_repeatedly(
         goal = np.average(np.stack([pool[place] for place in best]), axis=0, weights=share)
         return Signals(*(round(float(one), 4) for one in goal))
 
+    parts = np.stack([np.random.default_rng(seed + each).permutation(len(table)) % FOLDS for each in range(REPEATS)])
     without = []
-    for division in range(REPEATS):
-        parts = np.random.default_rng(seed + division).permutation(len(table)) % FOLDS
-        by_part = [fit(parts != part) if np.any(parts != part) else presets[0] for part in range(FOLDS)]
-        without.append(tuple(by_part[part] for part in parts.tolist()))
-    return RepeatedFit(fit(np.ones(len(table), np.bool_)), tuple(without), len(tried))
+    for division in parts:
+        by_part = [fit(division != part) if np.any(division != part) else presets[0] for part in range(FOLDS)]
+        without.append(tuple(by_part[part] for part in division.tolist()))
+    return RepeatedFit(fit(np.ones(len(table), np.bool_)), tuple(without), parts, len(tried))
 
 
 def class_error(values: Array, classes: Array) -> float:

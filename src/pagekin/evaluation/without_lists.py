@@ -63,34 +63,34 @@ def take_out_lists(index: RelatedIndex, links: LinkColumns, lists: Lists) -> tup
     """
     bags = copy.copy(index.bags)
     bags.weights, bags.counts, bags.flags = np.array(bags.weights), np.array(bags.counts), np.array(bags.flags)
-    terms = _BagTerms(index)
+    terms = _terms_of_words(index, lists)
+    is_near = np.zeros(len(bags.hashes) + 1, np.bool_)  # the last one for words without a term, which are none of a bag
     hidden: Targets = {}
     for document, each in lists.items():
         targets = _documents(index, each.listed)
         hidden[document] = np.setdiff1d(targets, _documents(index, each.elsewhere))
-        _take_words(bags, document, terms.of(each.words[each.inside]))
+        inside = terms[each.words[each.inside]]
+        _take_words(bags, document, inside[inside >= 0])
         _take_addresses(bags, document, np.setdiff1d(each.listed, each.elsewhere))
-        near = np.unique(terms.of(each.words[_widen(each.inside)]))
+        near = terms[each.words[_widen(each.inside)]]
+        is_near[near] = True
         for target in targets.tolist():
-            _take_anchor_words(bags, target, near)
+            _take_anchor_words(bags, target, is_near)
+        is_near[near] = False
     return index.with_bags(bags), without_links(links, hidden)
 
 
-class _BagTerms:
-    """Finds what words of a corpus are in its bags."""
-
-    def __init__(self, index: RelatedIndex) -> None:
-        self._index = index
-        self._known: dict[int, int] = {}
-
-    def of(self, words: Array) -> npt.NDArray[np.int64]:
-        """Return the bag's term of each word that has one."""
-        new = sorted(set(words.tolist()) - self._known.keys())
-        forms = bag_forms([self._index.corpus.word(word) for word in new], self._index.strategy)
-        hashes = np.array([word_hash(form) if form else 0 for form in forms], np.uint64)
-        self._known.update(zip(new, self._index.bags.find(hashes).tolist(), strict=True))
-        found = np.array([self._known[word] for word in words.tolist()], np.int64)
-        return found[found >= 0]
+def _terms_of_words(index: RelatedIndex, lists: Lists) -> npt.NDArray[np.int64]:
+    """Return the bag's term of each word of the corpus, -1 for words without one and those that are far from all lists."""
+    is_used = np.zeros(len(index.corpus.terms), np.bool_)
+    for each in lists.values():
+        is_used[each.words[_widen(each.inside)]] = True
+    used = np.flatnonzero(is_used)
+    forms = bag_forms([index.corpus.word(word) for word in used.tolist()], index.strategy)
+    terms = np.full(len(is_used), -1, np.int64)
+    terms[used] = index.bags.find(np.array([word_hash(form) for form in forms], np.uint64))
+    terms[used[[not form for form in forms]]] = -1
+    return terms
 
 
 def _documents(index: RelatedIndex, urls: Array) -> npt.NDArray[np.int64]:
@@ -130,11 +130,11 @@ def _take_addresses(bags: Bags, document: int, urls: Array) -> None:
     bags.weights[entries[np.isin(bags.linked_urls(bags.terms[entries]), urls)]] = 0
 
 
-def _take_anchor_words(bags: Bags, document: int, terms: Array) -> None:
-    """Take words off a bag that only links brought."""
+def _take_anchor_words(bags: Bags, document: int, is_near: Array) -> None:
+    """Take words off a bag that only links brought, of the terms that are marked."""
     span = bags.span(document)
-    entries = span.start + np.flatnonzero(np.asarray(bags.flags[span]) == Origin.ANCHORS)
-    bags.weights[entries[np.isin(bags.terms[entries], terms)]] = 0
+    flags, terms = np.asarray(bags.flags[span]), np.asarray(bags.terms[span])
+    bags.weights[span][(flags == Origin.ANCHORS) & is_near[terms]] = 0
 
 
 def without_links(links: LinkColumns, hidden: Targets) -> LinkColumns:
