@@ -122,6 +122,8 @@ def test_half_of_the_way_is_taken_where_all_of_it_is_not_sure(titled: Path) -> N
     assert shares(half.chosen) == pytest.approx((shares(done.before) + shares(done.fitted)) / 2, abs=0.001)
     assert half.as_dict()["half"] and "half-way" in half.as_toml("url-path")
     assert not replace(done, by_fit=unsure, by_half=nearly).improved, "a second chance must be surer than the first"
+    assert replace(done, by_fit=nearly, by_half=None).improved
+    assert not replace(done, by_fit=nearly, by_half=None, goal_is_strict=True).improved, "by lists the first, too"
 
 
 def test_a_random_directory_changes_nothing(random_tree: RelatedIndex) -> None:

@@ -61,6 +61,8 @@ class SignalTuning:
     least_low: float = 0.0
     """At or above this the whole interval of nDCG@10 must lie. For links in running text it is the least effect: pages that
     link to the same pages err together, which an interval by pages does not see."""
+    goal_is_strict: bool = False
+    """Whether all of the way is asked for as much as half of it: both are chances to be wrong."""
 
     @property
     def fit_counts(self) -> bool:
@@ -79,10 +81,9 @@ class SignalTuning:
         The middle is a second chance, so more is asked of it: its interval of 97.5 % must lie above 0.
         """
         by_goal = self.by_fit if self.fit_counts else self.by_preset
-        if self.by_half is None or self._convinces(by_goal) or not self._convinces(self.by_half):
+        if self.by_half is None or self._convinces(by_goal, self.goal_is_strict):
             return False
-        gain = self.by_half.gains[0]
-        return gain.difference > _WIDER * (gain.difference - gain.low)
+        return self._convinces(self.by_half, strict=True)
 
     @property
     def chosen(self) -> Signals:
@@ -96,14 +97,16 @@ class SignalTuning:
             return self.by_half
         return self.by_fit if self.fit_counts else self.by_preset
 
-    def _convinces(self, verdict: Verdict) -> bool:
+    def _convinces(self, verdict: Verdict, strict: bool) -> bool:
         """Return whether nDCG@10 rises significantly, and the share of right pages among the first ten does not fall."""
-        return verdict.better and verdict.gains[0].low >= self.least_low and not _loses_right_pages(verdict)
+        gain = verdict.gains[0]
+        sure = not strict or gain.difference > _WIDER * (gain.difference - gain.low)
+        return verdict.better and sure and gain.low >= self.least_low and not _loses_right_pages(verdict)
 
     @property
     def improved(self) -> bool:
         """Return whether the chosen weights are significantly better than the served ones."""
-        return self._convinces(self.verdict)
+        return self.goes_half or self._convinces(self.verdict, self.goal_is_strict)
 
     @property
     def loses_right_pages(self) -> bool:

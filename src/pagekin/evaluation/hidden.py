@@ -39,16 +39,16 @@ def tune_see_also(
 ) -> SignalTuning:  # fmt: skip
     """Fit the weights for pages that an author would link to, by see-also lists, or else by links in running text."""
     clock = Clock(budget, now)
-    table, targets = _table_of_lists(index, clock, seed, progress)
+    table, targets = table_of_lists(index, clock, seed, progress)
     if len(table) >= LEAST_LISTS:
-        return _fit_to_lists(index, table, targets, clock, seed, progress)
+        return fit_to_lists(index, table, targets, clock, seed, progress)
     return _fit_to_running_links(index, len(table), clock, seed, progress)
 
 
 # -- by see-also lists --------------------------------------------------------------------------------------------------
 
 
-def _table_of_lists(index: RelatedIndex, clock: Clock, seed: int, progress: Progress) -> tuple[SignalTable, Targets]:
+def table_of_lists(index: RelatedIndex, clock: Clock, seed: int, progress: Progress) -> tuple[SignalTable, Targets]:
     """Measure the candidates of pages with see-also lists, which seem never to have been written."""
     table = SignalTable()
     lists = read_lists(index, seed, lambda: clock.spent < _READING_SHARE)
@@ -69,13 +69,12 @@ def _table_of_lists(index: RelatedIndex, clock: Clock, seed: int, progress: Prog
     return table, targets
 
 
-def _fit_to_lists(
+def fit_to_lists(
     index: RelatedIndex, table: SignalTable, targets: Targets, clock: Clock, seed: int, progress: Progress
 ) -> SignalTuning:
     """Fit all weights to lists; each list is judged by weights that do not know it, in several divisions."""
     before, preset = index.strategy.signals, PRESETS["default"].signals_for("see-also")
-    centres = [before, preset, PRESETS["default"].signals_for("kin"), Signals(*[1.0] * len(before.weights()))]
-    fit = fit_repeatedly(table, centres, seed, lambda: clock.spent < _TRYING_SHARE)
+    fit = fit_repeatedly(table, list_centres(before), seed, lambda: clock.spent < _TRYING_SHARE)
     bootstrap = ClassBootstrap(np.arange(len(table)), ROUNDS, seed)
     rankings = _rank_hidden(index, table, targets, bootstrap)
 
@@ -93,10 +92,17 @@ def _fit_to_lists(
     done = SignalTuning(
         "see-also", index.strategy, before, preset, fit.weights, judge_change(was, by_preset), judge_change(was, by_fit),
         judge_change(by_preset, by_fit), "see-also lists", (len(table), len(table)), fit.tries, clock.seconds, seed,
+        goal_is_strict=True,
     )  # fmt: skip
     by_half = measure(*map(halves, fit.without)) if done.fit_counts else measure(halves([preset] * len(table)))
     progress("judging", 1.0)
     return replace(done, by_half=judge_change(was, by_half), seconds=clock.seconds)
+
+
+def list_centres(before: Signals) -> list[Signals]:
+    """Return the weights around which others are drawn: those served, the presets, and equal ones."""
+    presets = [PRESETS["default"].signals_for(wish) for wish in ("see-also", "kin")]
+    return [before, *presets, Signals(*[1.0] * len(before.weights()))]
 
 
 def mean_of_divisions(each: Sequence[Measured]) -> Measured:

@@ -68,6 +68,13 @@ class SignalTable:
         self._ideal.append(float(best @ _DISCOUNT[: len(best)]))
         self._rectangles = None
 
+    def select(self, places: Array) -> "SignalTable":
+        """Return the table of some of the sources."""
+        part = SignalTable()
+        for name in ("sources", "classes", "documents", "grades", "_values", "_worth", "_ideal"):
+            setattr(part, name, [getattr(self, name)[place] for place in places.tolist()])
+        return part
+
     def scores(self, place: int, weights: Weights) -> npt.NDArray[np.float64]:
         """Return the scores of a source's candidates, given shares of the signals."""
         return score_signals(self._values[place], weights, self._worth[place])
