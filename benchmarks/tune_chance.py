@@ -80,7 +80,7 @@ def main() -> None:
         cells = []
         for one in (index, best):
             better, worse, gain = draw_and_judge(one, table, targets, given.lists, given.times, given.seed)
-            cells.append(f"{better} of {given.times} | {worse} | {gain:+.3f}")
+            cells.append(f"{better} of {given.times} | {worse} | {f'{gain:+.3f}' if better else '-'}")
         print(f"| {name} | {len(table)} | {' | '.join(cells)} |", flush=True)
 
 

@@ -34,6 +34,7 @@ from pagekin.evaluation.halves import Clock
 from pagekin.evaluation.hidden import list_centres, table_of_lists
 from pagekin.evaluation.served import SignalScores, shares
 from pagekin.evaluation.signal_table import POOL, draw_weights
+from pagekin.evaluation.without_lists import read_lists
 from pagekin.hypertext import Corpus, ReadPlan
 from pagekin.similarity import RelatedIndex, score_signals
 from pagekin.store import no_progress, open_kin
@@ -94,6 +95,22 @@ def recall(site: Site, index: RelatedIndex, weights: Signals) -> float:
     return float(np.mean(found)) if found else float("nan")
 
 
+def recognised(site: Site, index: RelatedIndex, seed: int) -> tuple[int, int]:
+    """Return (the pairs of a page and one that its lists name, how many of them are read from the pages as published)."""
+    lists = read_lists(index, seed)
+    numbers = {path: index.corpus.url_number(SETS[site.name].url(path)) for path in site.paths}
+    read = {
+        (int(index.bags.urls[document]), target) for document, each in lists.items() for target in each.listed.tolist()
+    }
+    named = [
+        (numbers[path], numbers[other])
+        for path, others in site.truth.see_also.items()
+        for other in others
+        if path in numbers and other in numbers
+    ]
+    return len(named), sum(pair in read for pair in named)
+
+
 def room_above(index: RelatedIndex, seed: int) -> str:
     """Return how far the best of the weights that are tried is above those served, all lists known, with 1.96 standard errors."""
     table, _targets = table_of_lists(index, Clock(1e6), seed, no_progress)
@@ -110,7 +127,7 @@ def print_row(name: str, tuning: SignalTuning, more: str, started: float) -> Non
     what = f"yes, {'half-way to ' if tuning.goes_half else ''}{goal}" if tuning.improved else "no"
     gains += f" | {tuning.by_half.gains[0] if tuning.by_half else ''}"
     if tuning.wish == "see-also":
-        gains += f" | {tuning.verdict.gains[1]}"
+        gains += f"; {tuning.verdict.gains[1]}"
     classes, sources = tuning.judged
     spent = f"{time.process_time() - started:.0f} s"
     print(f"| {name} | {tuning.judged_by} | {classes} | {sources} | {gains} | {what} | {more} | {spent} |", flush=True)
@@ -122,7 +139,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, help="where packages are downloaded and unpacked; default: in --out")
     parser.add_argument("--sets", default=",".join(name for name, one in SETS.items() if not one.judged_only))
-    parser.add_argument("--by", default="chapters,lists", help="what to tune by (default: chapters,lists)")
+    parser.add_argument(
+        "--by", default="chapters,lists", help="chapters, lists; reading: say which lists are recognised"
+    )
     parser.add_argument("--budget", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--room", action="store_true", help="also say how much there is to gain by lists, all known")
@@ -130,12 +149,27 @@ def main() -> None:
     cache = given.cache or given.out / "packages"
     cache.mkdir(parents=True, exist_ok=True)
     means = Means(given.out, Path(os.environ.get("PAGEKIN_DATA", "")), False, {})
-    print(
-        "| set | by | classes | pages | preset - served | fitted - served | fitted - preset | half-way | better | lists | time |"
-    )
-    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    columns = [
+        "set",
+        "by",
+        "classes",
+        "pages",
+        "preset - served",
+        "fitted - served",
+        "fitted - preset",
+        "half-way",
+        "better",
+    ]
+    columns += ["lists", *["served, room"] * given.room, "time"]
+    columns = ["set", "named", "recognised"] if given.by == "reading" else columns
+    print(f"| {' | '.join(columns)} |\n{'|---' * len(columns)}|", flush=True)
     for name in given.sets.split(","):
         site = Site(name, given.out / name, make_set(name, given.out, cache, means.data), 300)
+        if given.by == "reading":
+            if (path := published(name, given.out, cache)) is not None:
+                named, read = recognised(site, open_index(path), given.seed)
+                print(f"| {name} | {named} | {read} |", flush=True)
+            continue
         index = open_index(collection(site, "default", means))
         try:
             if "chapters" in given.by and site.chapters:
