@@ -23,14 +23,15 @@ from pagekin.evaluation import (
     tune_kin,
     tune_see_also,
 )
-from pagekin.evaluation.author_links import SeeAlsoReader, running_links
+from pagekin.evaluation.author_links import running_links
 from pagekin.evaluation.compare import Difference
 from pagekin.evaluation.fit import halfway
 from pagekin.evaluation.gamma import ClassBootstrap
-from pagekin.evaluation.hidden import find_linking, hide_links, measure_hidden, without_anchor_words, without_links
+from pagekin.evaluation.hidden import find_running_links, hide_links, measure_hidden, without_anchor_words
 from pagekin.evaluation.ranking import document_id, make_rankings
 from pagekin.evaluation.served import SignalScores, shares
-from pagekin.evaluation.signal_table import SignalTable, class_error, cross_fit, draw_weights
+from pagekin.evaluation.signal_table import REPEATS, SignalTable, class_error, cross_fit, draw_weights, fit_repeatedly
+from pagekin.evaluation.without_lists import without_links
 from pagekin.hypertext import Corpus, ReadPlan
 from pagekin.similarity import SIGNALS, RelatedIndex
 from tests.bags.webs import record
@@ -121,6 +122,8 @@ def test_half_of_the_way_is_taken_where_all_of_it_is_not_sure(titled: Path) -> N
     assert shares(half.chosen) == pytest.approx((shares(done.before) + shares(done.fitted)) / 2, abs=0.001)
     assert half.as_dict()["half"] and "half-way" in half.as_toml("url-path")
     assert not replace(done, by_fit=unsure, by_half=nearly).improved, "a second chance must be surer than the first"
+    assert replace(done, by_fit=nearly, by_half=None).improved
+    assert not replace(done, by_fit=nearly, by_half=None, goal_is_strict=True).improved, "by lists the first, too"
 
 
 def test_a_random_directory_changes_nothing(random_tree: RelatedIndex) -> None:
@@ -144,7 +147,7 @@ def test_a_fit_keeps_to_its_budget(titled: Path, linked: RelatedIndex) -> None:
 
 def test_hidden_links_are_gone_in_both_directions_and_from_all_weights(linked: RelatedIndex) -> None:
     links = LinkColumns.of(linked.corpus.kin)
-    hidden, shown = hide_links(links, find_linking(linked, links, 1)[0], 1)
+    hidden, shown = hide_links(links, find_running_links(linked, links, 1), 1)
     less = without_links(links, hidden)
     for document, targets in hidden.items():
         assert len(targets) > 0
@@ -192,13 +195,22 @@ def test_what_is_served_is_what_weights_for_see_also_have_to_beat(linked: Relate
     assert gains[1].after == gains[2].after
 
 
-def test_by_links_the_whole_interval_must_be_above_the_least_effect(linked: RelatedIndex) -> None:
+def test_by_links_in_running_text_the_whole_interval_must_be_above_the_least_effect(linked: RelatedIndex) -> None:
     done = tune_see_also(linked)
     for low, better in ((LEAST_EFFECT - 0.001, False), (LEAST_EFFECT, True)):
         verdict = Verdict((gain("nDCG@10", 0.03, low, 0.06),))
         for_links = replace(done, by_fit=verdict, by_fit_alone=verdict)
         assert for_links.improved == better
-        assert replace(for_links, wish="kin").improved
+        assert replace(for_links, least_low=0.0).improved
+
+
+def test_weights_that_find_fewer_of_the_right_pages_are_refused_though_these_stand_higher(linked: RelatedIndex) -> None:
+    done = tune_see_also(linked)
+    for recall, better in ((-0.01, False), (-1e-9, True), (0.01, True)):
+        verdict = Verdict((gain("nDCG@10", 0.03, 0.01, 0.06), gain("recall@10", recall, -0.03, 0.02)))
+        for_links = replace(done, by_fit=verdict, by_fit_alone=verdict, by_half=verdict)
+        assert for_links.improved == better
+        assert for_links.loses_right_pages != better
 
 
 def test_the_quick_ndcg_of_a_fit_is_that_of_the_judge(linked: RelatedIndex) -> None:
@@ -266,6 +278,20 @@ def test_a_part_is_judged_by_weights_that_do_not_know_it() -> None:
         assert cross_fit(changed, parts, [Signals()]).without[part] == weights
 
 
+def test_in_every_division_a_part_is_judged_by_weights_that_do_not_know_it() -> None:
+    table = MadeUpTable(odd=3)
+    fit = fit_repeatedly(table, [Signals()], seed=2)
+    assert fit.weights.tfidf > fit.weights.title + 0.2
+    assert len(fit.without) == len({tuple(parts) for parts in fit.parts.tolist()}) == REPEATS
+    for place, (weights, parts) in enumerate(zip(fit.without, fit.parts, strict=True)):
+        assert np.bincount(parts).tolist() == [12] * 5
+        changed = MadeUpTable(odd=3)
+        changed._odd |= parts == 1  # whatever this part would gain by: its own weights stay
+        again = fit_repeatedly(changed, [Signals()], seed=2).without[place]
+        same = np.array([one == other for one, other in zip(again, weights, strict=True)])
+        assert same[parts == 1].all() and not same[parts != 1].any()
+
+
 def test_running_text_is_told_from_lists(tmp_path: Path) -> None:
     amid = "quinces and lanterns stand beside <a href=b>the harbour</a>, where the old boats wait for spring"
     web = {
@@ -278,46 +304,6 @@ def test_running_text_is_told_from_lists(tmp_path: Path) -> None:
     assert [corpus.url(url) for url in running_links(corpus, page).tolist()] == [f"{SITE}b"]
     lonely = corpus.pages_of(corpus.url_number(f"{SITE}b"))[0]
     assert not len(running_links(corpus, lonely))
-
-
-def test_see_also_lists_are_read_under_a_heading_in_a_paragraph_and_in_other_languages(tmp_path: Path) -> None:
-    def link(name: str) -> str:
-        return f"<a href={name}>page {name}</a>"
-
-    web = {
-        f"{SITE}a": f"<p>We see also {link('b')} here.</p><h2>See also</h2><p>Some:</p><ul><li>{link('c')}<li>{link('d')}</ul>"
-        f"<h2>History</h2><p>{link('e')}",
-        f"{SITE}b": f"<p>See also: {link('c')}, {link('d')}.</p><p>{link('e')}</p>",
-        f"{SITE}c": f"<h3>Siehe auch</h3><ul><li>{link('a')}</ul>",
-        f"{SITE}d": f"<p>Words. See also {link('a')}.",
-        f"{SITE}f": f"<p>Words.</p><div><p>Related Topics</p><div><p>{link('a')}</p><p>{link('b')}</p></div></div>",
-        f"{SITE}e": "no links",
-    }
-    corpus = RelatedIndex.open(build(tmp_path, web, Strategy())).corpus
-    reader = SeeAlsoReader(corpus)
-
-    def listed(name: str) -> str:
-        page = corpus.pages_of(corpus.url_number(SITE + name))[0]
-        return "".join(corpus.url(url)[-1] for url in reader.listed_links(page).tolist())
-
-    assert {name: listed(name) for name in "abcdef"} == {"a": "cd", "b": "cd", "c": "a", "d": "", "e": "", "f": "ab"}
-
-
-def test_where_pages_have_see_also_lists_these_are_hidden_whole_and_judge(tmp_path: Path) -> None:
-    web = linked_pages()
-    urls = list(web)
-    for place, url in enumerate(urls[:60]):
-        there = [(place + step) % 90 for step in (7, 11)]
-        others = "".join(f"<li><a href={urls[other]}>{WORDS[-other - 1]} {other}</a>" for other in there)
-        web[url] += f"<h2>See also</h2><ul>{others}</ul>"
-    index = RelatedIndex.open(build(tmp_path, web, Strategy()))
-    links = LinkColumns.of(index.corpus.kin)
-    chosen, by_lists = find_linking(index, links, 1)
-    assert by_lists
-    assert len(chosen) == 60
-    hidden, _others = hide_links(links, chosen, 1, whole=True)
-    assert all(len(hidden[document]) == len(targets) == 2 for document, targets in chosen.items())
-    assert tune_see_also(index).judged_by == "see-also lists"
 
 
 # -- verdicts -----------------------------------------------------------------------------------------------------------
@@ -452,7 +438,7 @@ def test_what_is_missing_or_too_much_is_said(titled: Path) -> None:
 def test_a_page_without_links_cannot_be_asked_for_hidden_ones(titled: Path) -> None:
     code, said = run("tune", titled, "--for", "see-also")
     assert code != 0
-    assert "pages with 3 or more links in running text; 0 have them" in said
+    assert "0 pages have such lists, and 0 such links" in said
     assert Corpus.open(titled).facts["index"]
 
 

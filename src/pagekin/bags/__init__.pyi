@@ -36,6 +36,7 @@ from .epoch import (
     is_shard,
     join_epoch_parts,
     put_epoch,
+    stored_uses,
     write_epoch,
 )
 from .frequencies import (
@@ -223,6 +224,7 @@ __all__ = [
     "spread_sample",
     "stem_of_word",
     "stop_words",
+    "stored_uses",
     "strategy_from_dict",
     "strategy_of_index",
     "sum_frequencies",

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from pagekin.bags import LinkUse, stored_uses
 from pagekin.hypertext import Boundary, Corpus
 from pagekin.store import Array
 
@@ -33,6 +34,19 @@ class PageLinks(NamedTuple):
     starts: npt.NDArray[np.int64]
     lengths: npt.NDArray[np.int64]
     targets: npt.NDArray[np.int64]
+
+
+class PageLists(NamedTuple):
+    """The see-also lists of a page."""
+
+    listed: npt.NDArray[np.int64]
+    """The distinct URL numbers that they name, …"""
+    elsewhere: npt.NDArray[np.int64]
+    """… and those that other links lead to that count."""
+    words: npt.NDArray[np.int64]
+    """The terms of the corpus that are the page's words, in order."""
+    inside: npt.NDArray[np.bool_]
+    """Which of the words stand in a list."""
 
 
 def _links(corpus: Corpus, page: int) -> PageLinks:
@@ -70,19 +84,22 @@ class SeeAlsoReader:
         self._corpus = corpus
         pairs = [tuple(map(corpus.term_number, words)) for words in SEE_ALSO]
         self._pairs = [pair for pair in pairs if min(pair) >= 0]
+        self._uses = stored_uses(corpus.kin)[0] if self._pairs else np.zeros(0, np.uint8)
 
-    def listed_links(self, page: int) -> npt.NDArray[np.int64]:
-        """Return the distinct URL numbers in a page's see-also lists.
+    def read(self, page: int) -> PageLists | None:
+        """Return the see-also lists of a page; None if it has none.
 
         A list is a block that begins with the words; where these stand alone, as a heading does, all up to the next heading.
+        Links that stand on page after page are no part of it.
         """
-        links = _links(self._corpus, page)
+        links, anchors = _links(self._corpus, page), self._corpus.anchors_out(page)
         if not len(links.starts) or not self._pairs:
-            return np.zeros(0, np.int64)
+            return None
+        uses = self._uses[anchors.start : anchors.stop]
         stream = self._corpus.stream(page)
         words, at, kinds = stream.words.astype(np.int64), stream.boundary_at, stream.boundary_kind
         blocks, sections = (_bounds(at, kinds, within, len(words)) for within in (_WITHIN, _LIST))
-        held = np.zeros(len(links.starts), np.bool_)
+        held, inside = np.zeros(len(links.starts), np.bool_), np.zeros(len(words), np.bool_)
         for first, second in self._pairs:
             for start in np.flatnonzero((words[:-1] == first) & (words[1:] == second)).tolist():
                 if start not in blocks:
@@ -90,5 +107,13 @@ class SeeAlsoReader:
                 end = int(blocks[np.searchsorted(blocks, start, side="right")])
                 if end - start <= _LONGEST_HEADING and not np.any((links.starts >= start) & (links.starts < end)):
                     end = int(sections[np.minimum(np.searchsorted(sections, end, side="right"), len(sections) - 1)])
-                held |= (links.starts >= start) & (links.starts < end)
-        return np.unique(links.targets[held])
+                some = (links.starts >= start) & (links.starts < end) & (uses != LinkUse.FURNITURE)
+                if some.any():
+                    held |= some
+                    inside[start:end] = True
+        if not held.any():
+            return None
+        for link in np.flatnonzero(uses == LinkUse.FURNITURE).tolist():
+            inside[links.starts[link] : links.starts[link] + links.lengths[link]] = False
+        elsewhere = links.targets[~held & (uses == LinkUse.COUNTS)]
+        return PageLists(np.unique(links.targets[held]), np.unique(elsewhere), words, inside)

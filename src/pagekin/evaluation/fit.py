@@ -10,7 +10,7 @@ import numpy as np
 
 from pagekin.bags import PRESETS, Signals, Strategy
 from pagekin.clusters import Directory, DirectoryError
-from pagekin.evaluation.compare import LEAST_EFFECT, Gain, Verdict, finite_values, judge_change, measure_all
+from pagekin.evaluation.compare import Gain, Verdict, finite_values, judge_change, measure_all
 from pagekin.evaluation.evaluate import directory_pages, without_own_pages
 from pagekin.evaluation.experiments import Bench, make_bench, with_sources
 from pagekin.evaluation.halves import ROUNDS, SOURCES, Clock, draw, fold_sources
@@ -58,6 +58,11 @@ class SignalTuning:
     seed: int
     by_half: Verdict | None = None
     """From the weights before to the middle between them and the goal, if that is judged, too."""
+    least_low: float = 0.0
+    """At or above this the whole interval of nDCG@10 must lie. For links in running text it is the least effect: pages that
+    link to the same pages err together, which an interval by pages does not see."""
+    goal_is_strict: bool = False
+    """Whether all of the way is asked for as much as half of it: both are chances to be wrong."""
 
     @property
     def fit_counts(self) -> bool:
@@ -76,10 +81,9 @@ class SignalTuning:
         The middle is a second chance, so more is asked of it: its interval of 97.5 % must lie above 0.
         """
         by_goal = self.by_fit if self.fit_counts else self.by_preset
-        if self.by_half is None or by_goal.better or not self.by_half.better:
+        if self.by_half is None or self._convinces(by_goal, self.goal_is_strict):
             return False
-        gain = self.by_half.gains[0]
-        return gain.difference > _WIDER * (gain.difference - gain.low)
+        return self._convinces(self.by_half, strict=True)
 
     @property
     def chosen(self) -> Signals:
@@ -93,14 +97,21 @@ class SignalTuning:
             return self.by_half
         return self.by_fit if self.fit_counts else self.by_preset
 
+    def _convinces(self, verdict: Verdict, strict: bool) -> bool:
+        """Return whether nDCG@10 rises significantly, and the share of right pages among the first ten does not fall."""
+        gain = verdict.gains[0]
+        sure = not strict or gain.difference > _WIDER * (gain.difference - gain.low)
+        return verdict.better and sure and gain.low >= self.least_low and not _loses_right_pages(verdict)
+
     @property
     def improved(self) -> bool:
-        """Return whether the chosen weights are significantly better than the served ones.
+        """Return whether the chosen weights are significantly better than the served ones."""
+        return self.goes_half or self._convinces(self.verdict, self.goal_is_strict)
 
-        By links, the whole interval must lie above the least effect: pages that link to the same pages err together, which
-        an interval by pages does not see.
-        """
-        return self.verdict.better and (self.wish == "kin" or self.verdict.gains[0].low >= LEAST_EFFECT)
+    @property
+    def loses_right_pages(self) -> bool:
+        """Return whether weights are refused only because fewer of the first ten pages are right, though in better order."""
+        return self.verdict.better and _loses_right_pages(self.verdict)
 
     @property
     def advice(self) -> Strategy:
@@ -145,6 +156,11 @@ class SignalTuning:
                 "gains_of_fit_over_preset": [gain_as_dict(gain) for gain in self.by_fit_alone.gains],
             },
         }  # fmt: skip
+
+
+def _loses_right_pages(verdict: Verdict) -> bool:
+    """Return whether recall@10 falls, which is known of links alone."""
+    return any(gain.measure == "recall@10" and round(gain.difference, 6) < 0 for gain in verdict.gains)
 
 
 def halfway(one: Signals, other: Signals) -> Signals:

@@ -26,6 +26,10 @@ _CLOSE = 0.01
 """… each by how near it comes to the best: 1 / e of its share for so much nDCG@10 less."""
 _STEPS = (0.25, 0.5, 0.75, 1.0)
 """Parts of the way from the preset to this average that are tried."""
+_MANY, _NEAR = 60, 0.02
+"""The same two for `fit_repeatedly`, which goes all of the way to the average: a wider one errs less."""
+REPEATS = 3
+"""How often sources are divided anew, since what a fit gains also depends on the division."""
 _DISCOUNT = 1 / np.log2(np.arange(2, TOP + 2))
 Weights = npt.NDArray[np.float64]
 """Shares of the signals, in the order of SIGNALS."""
@@ -63,6 +67,13 @@ class SignalTable:
         self._worth.append(worth)
         self._ideal.append(float(best @ _DISCOUNT[: len(best)]))
         self._rectangles = None
+
+    def select(self, places: Array) -> "SignalTable":
+        """Return the table of some of the sources."""
+        part = SignalTable()
+        for name in ("sources", "classes", "documents", "grades", "_values", "_worth", "_ideal"):
+            setattr(part, name, [getattr(self, name)[place] for place in places.tolist()])
+        return part
 
     def scores(self, place: int, weights: Weights) -> npt.NDArray[np.float64]:
         """Return the scores of a source's candidates, given shares of the signals."""
@@ -166,6 +177,48 @@ def cross_fit(
     names = range(int(parts.max(initial=-1)) + 1)
     without = tuple(fit(parts != name) if np.any(parts != name) else presets[0] for name in names)
     return CrossFit(fit(every), without, len(tried))
+
+
+@dataclass(frozen=True)
+class RepeatedFit:
+    """Weights fitted to all sources, and for several divisions of these, weights fitted to the other parts."""
+
+    weights: Signals
+    without: tuple[tuple[Signals, ...], ...]
+    """By division, for each source: weights that know neither it nor the others of its part."""
+    parts: npt.NDArray[np.int64]
+    """(divisions, sources): the part of each source."""
+    tries: int
+
+
+def fit_repeatedly(
+    table: SignalTable, presets: Sequence[Signals], seed: int = 1, more: Callable[[], bool] = lambda: True
+) -> RepeatedFit:
+    """Fit the weights of all signals to a table's sources, and to those outside each part of several divisions.
+
+    The fit is the average of the best weights that were tried, which are drawn around the presets.
+    """
+    pool = draw_weights(presets, (), POOL, seed)
+    tried: list[npt.NDArray[np.float64]] = []
+    for weights in pool:
+        if len(tried) > len(presets) and not more():
+            break
+        tried.append(table.ndcg(weights))
+    ndcg = np.stack(tried)
+
+    def fit(mask: Array) -> Signals:
+        values = ndcg[:, mask].mean(axis=1)
+        best = np.argsort(-values, kind="stable")[:_MANY]
+        share = np.exp((values[best] - values[best[0]]) / _NEAR)
+        goal = np.average(np.stack([pool[place] for place in best]), axis=0, weights=share)
+        return Signals(*(round(float(one), 4) for one in goal))
+
+    parts = np.stack([np.random.default_rng(seed + each).permutation(len(table)) % FOLDS for each in range(REPEATS)])
+    without = []
+    for division in parts:
+        by_part = [fit(division != part) if np.any(division != part) else presets[0] for part in range(FOLDS)]
+        without.append(tuple(by_part[part] for part in division.tolist()))
+    return RepeatedFit(fit(np.ones(len(table), np.bool_)), tuple(without), parts, len(tried))
 
 
 def class_error(values: Array, classes: Array) -> float:
