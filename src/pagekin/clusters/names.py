@@ -18,6 +18,7 @@ from pagekin.clusters.naming import Candidate
 from pagekin.clusters.overviews import Overviews
 from pagekin.clusters.products import NOBODY, title_parts
 from pagekin.clusters.shown import ShownPhrases
+from pagekin.clusters.unspaced import is_unspaced
 from pagekin.hypertext import fold_case, repeated_title
 from pagekin.text import analyse, tokens
 
@@ -129,7 +130,7 @@ class TreeNames:
 
     def _name(self, node: int, taken: set[str]) -> str:
         """Return the name of a node, given the names already taken."""
-        free = [one for one in self._beside_product(node) if fold_case(one.form) not in taken]
+        free = [one for one in self._beside_product(node) if not _is_taken(one.form, taken)]
         if self.notices[node] > (_NOTICES if free else 0.5) * self.sizes[node]:
             return self._led_to(node, taken) or NOTICES
         if title := self._same_title(node):
@@ -428,6 +429,12 @@ def _lengthen(short: Candidate, candidates: Sequence[Candidate]) -> Candidate:
     )
     share = _LONGER if len(words) > 1 or short.score >= _WEAK else _LONGER_WORD
     return next((one for one in longer if len(one.pages) >= share * len(short.pages)), short)
+
+
+def _is_taken(form: str, taken: set[str]) -> bool:
+    """Return whether a name is taken, or a part of a word that is: in scripts without spaces a phrase may be half a word."""
+    folded = fold_case(form)
+    return folded in taken or (is_unspaced(form) and any(folded in name and ", " not in name for name in taken))
 
 
 def _is_part(one: str, other: str) -> bool:
