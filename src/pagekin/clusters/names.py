@@ -53,8 +53,8 @@ _TOGETHER = 0.05
 """The least share of pages with all phrases of a name, so that a search for the name finds some."""
 _WORTH = 0.3
 """A further phrase is as good as this share of the first, at least."""
-_BROAD, _BROADLY = 0.3, 0.66
-"""A phrase with this share of the best one's score is taken in its place if this share of the pages show it, but few the best."""
+_FEW, _BROAD, _BROADLY = 0.45, 0.3, 0.66
+"""If fewer pages than this share show the best phrase, one with this share of its score that this share shows is better."""
 _EQUAL = 0.75
 """A second phrase with this score need not share pages with the first: a topic may have two kinds of pages."""
 _SECOND = 0.2
@@ -400,14 +400,15 @@ def prefer_words(candidates: list[Candidate], size: int = 0) -> list[Candidate]:
 def choose_phrases(candidates: Sequence[Candidate], size: int) -> list[Candidate]:
     """Return the phrases of a name: the best one, and others that cover further pages if it covers few.
 
-    A phrase that nearly all pages show is preferred to one of few, if it is not much worse: Handlers to DevOps Handler.
+    A phrase that nearly all pages show is preferred to one of few, if it is not much worse and has several words, or words of
+    the other: Handlers to DevOps Handler.
     """
     chosen = list(candidates[:1])
-    if chosen and len(chosen[0].pages) < _ENOUGH * size:
+    if chosen and len(chosen[0].pages) < _FEW * size:
         least = _BROAD * chosen[0].score
         broad = (one for one in candidates if len(one.pages) >= _BROADLY * size and one.score >= max(least, _WEAK))
-        own = (one for one in broad if len(one.pages) >= _OWN * one.everywhere)
-        chosen = [next((one for one in own if not is_code(one.form) and not is_small(one.form)), chosen[0])]
+        own = (one for one in broad if len(one.pages) >= _OWN * one.everywhere and _says_words(one.form))
+        chosen = [next((one for one in own if " " in one.form or _is_part(one.form, chosen[0].form)), chosen[0])]
     covered = both = chosen[0].pages if chosen else np.zeros(0, np.int64)
     while chosen and len(chosen) < _IN_NAME and len(covered) < _ENOUGH * size:
         best, most = None, (_WORTH if len(chosen) == 1 else _EQUAL) * chosen[0].score

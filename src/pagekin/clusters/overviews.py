@@ -28,7 +28,7 @@ _CENTRAL = 4
 """Central pages that may be the overview."""
 _NEARLY, _SEVERAL = 0.8, 2
 """If more central pages than this are linked nearly as much with the others, the links are navigation."""
-_SMALLEST = 4
+_SMALLEST = 6
 """Pages of a topic that has a contents page, at least."""
 _SAME, _UP = 0.7, 0.6
 """How much the links of a contents page agree with the topic if this share of the pages that it lists link up to it."""
@@ -36,7 +36,7 @@ _SURE, _FIVE = 0.85, 5
 """How much they must agree if fewer do, and how many pages it must then list."""
 _LONGEST_CONTENTS = 8
 """Words of its title, at most."""
-_LEAD = 0.85
+_LEAD = 0.8
 """The next best page may agree with the topic by this share as much: otherwise the links are navigation."""
 _BEGIN = 0.6
 """The share of a topic's titles that begin alike, at least."""

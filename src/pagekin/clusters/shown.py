@@ -27,7 +27,6 @@ from pagekin.clusters.unspaced import is_in_context, is_unspaced, phrase_in_cont
 from pagekin.clusters.written_phrases import (
     NumberedTexts,
     common_form,
-    is_cut,
     is_phrase_of,
     is_site_name,
     word_before,
@@ -229,8 +228,7 @@ class ShownPhrases:
                 end = at + int(self.phrases.words[entry]) - 1
                 length = len(self.corpus.word(int(ids[end])))
                 form = words_between(text, int(begins[at]), int(begins[end]), length)
-                goes_on = is_cut(text, int(begins[at]) + len(form.encode()))
-                leading = "-" if goes_on else word_before(text, int(begins[at]))
+                leading = word_before(text, int(begins[at]))
                 if is_unspaced(form):
                     form = phrase_in_context(text, int(begins[at]), form, self.corpus.language(page))
                 noted[row] = forms.number(form), language, before.number(leading)

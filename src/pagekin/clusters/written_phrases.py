@@ -20,12 +20,16 @@ _LEADING = 0.6
 """A word written large before a phrase belongs to it if it stands before this share of its places."""
 _BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
 """What stands between parts of a text, but not inside a phrase."""
+_MORE = re.compile(r"\+\+|#(?!\w)|(?:-[^\W\d]\w+)+")
+"""What belongs to a word, though it is not part of it."""
+_COMPOUND = 40
+"""Bytes of the further parts of a word with hyphens, at most."""
 _NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
 """A name begins with a letter, and has three at least, or two large ones."""
 _PART_OF_BOOK = re.compile(rf"(?i:{PARTS_OF_BOOKS})\s+(?:\d+|[A-Z]|[IVX]+)(?:\s+\w+)?")
 _QUESTION = re.compile(
-    r"\b(?:(?:What|Which|Why|How|When|Where|Who)(?: (?:is|are|was|were|does|do|did|can|could|should|will|would)(?:n['’]t)?)?|"
-    r"(?:Is|Are|Was|Were|Does|Do|Did|Can|Could|Should|Will|Would)(?:n['’]t)?) $"
+    r"\b(?:(?:What|Which|Why|How|When|Where|Who)(?: (?:does|do|did|can|could|should|will|would)(?:n['’]t)?)?|"
+    r"(?:Does|Do|Did|Can|Could|Should|Will|Would)(?:n['’]t)?) $"
 )
 """The beginning of a question: the words behind it are no name of anything."""
 _BEFORE = re.compile(
@@ -66,9 +70,12 @@ def is_site_name(form: str, sites: frozenset[str]) -> bool:
 
 
 def words_between(text: bytes, first: int, last: int, length: int) -> str:
-    """Return the words of a text from the one at byte `first` to that of some letters at byte `last`."""
-    end = text[last : last + 4 * length + 4].decode("utf-8", "ignore")
-    more = re.match(r"\+\+|#(?!\w)", end[length:])
+    """Return the words of a text from the one at byte `first` to that of some letters at byte `last`.
+
+    The last word is written whole if it goes on with a hyphen: Shared-Initialize.
+    """
+    end = text[last : last + 4 * length + _COMPOUND].decode("utf-8", "ignore")
+    more = _MORE.match(end[length:])
     return text[first:last].decode("utf-8", "ignore") + end[:length] + (more[0] if more else "")
 
 
@@ -87,11 +94,6 @@ def word_before(text: bytes, first: int) -> str:
 def is_question(title: str) -> bool:
     """Return whether a title asks something."""
     return title.rstrip().endswith(("?", "？"))
-
-
-def is_cut(text: bytes, end: int) -> bool:
-    """Return whether a word goes on at a byte of a text, with a hyphen: behind the first part of shared-initialize."""
-    return text[end : end + 1] == b"-" and text[end + 1 : end + 2].isalnum()
 
 
 def common_form(forms: Counter[str], before: Counter[str]) -> str:
