@@ -1,6 +1,7 @@
 """Phrases that may name a topic: those that many of its pages show and few others do, as the pages write them."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,8 @@ import numpy.typing as npt
 from pagekin.clusters.hierarchy import Tree
 from pagekin.clusters.levels import Level, LevelSums, NodeSums, PageLinks, SumsAbove
 from pagekin.clusters.shown import ShownPhrases
+from pagekin.clusters.unspaced import has_unspaced, is_unspaced
+from pagekin.hypertext import fold_case
 from pagekin.store import Array
 
 _COVERAGE, _PRECISION, _CONTRAST = 1.0, 0.8, 1.0
@@ -29,6 +32,10 @@ _CONTENTS = 4.0
 _SMOOTH = 0.01
 _LEAST_SHARE = 0.1
 """A phrase names a topic only if at least this share of its pages show it."""
+_OTHER_SCRIPT = 0.3
+"""The weight of a phrase in another script than the titles of most pages."""
+_TITLES = 50
+"""Titles that are looked at for that, about."""
 _CANDIDATES = 30
 """Phrases of a node that are looked at."""
 
@@ -155,11 +162,43 @@ class CandidateSearch:
         """Return the phrases that may name each node, the best first, as pages write them."""
         phrases = np.unique(np.concatenate([np.zeros(0, np.int64), *(columns[0] for columns in self._found)]))
         forms = self._shown.forms(phrases.astype(np.int64).tolist())
-        return [
-            [
+        found = [
+            _merge(
                 Candidate(form, float(score), held, int(self._shown.df[int(phrase)]))
                 for phrase, score, held in zip(*columns, strict=True)
                 if (form := forms.get(int(phrase)))
-            ]
+            )
             for columns in self._found
         ]
+        return [self._in_own_script(node, candidates) for node, candidates in enumerate(found)]
+
+    def _in_own_script(self, node: int, candidates: list[Candidate]) -> list[Candidate]:
+        """Return candidates with phrases in another script behind where titles are in a script without spaces.
+
+        They keep their places if such titles have them, too.
+        """
+        if not any(is_unspaced(one.form) for one in candidates):
+            return candidates
+        titles, pages = self._shown.corpus.titles, self._tree.pages_of(node)
+        some = [titles.text(page) for page in pages[:: max(len(pages) // _TITLES, 1)].tolist()]
+        own = [fold_case(title) for title in some if has_unspaced(title)]
+        if 2 * len(own) < len(some):
+            return candidates
+
+        def weighed(one: Candidate) -> Candidate:
+            inside = has_unspaced(one.form) or sum(fold_case(one.form) in title for title in own) >= 2
+            return one if inside else replace(one, score=_OTHER_SCRIPT * one.score)
+
+        return sorted(map(weighed, candidates), key=lambda one: -one.score)
+
+
+def _merge(candidates: Iterable[Candidate]) -> list[Candidate]:
+    """Return candidates with those of the same form as one: several phrases of pairs of characters are parts of one word."""
+    merged: dict[str, Candidate] = {}
+    for one in candidates:
+        known = merged.get(one.form)
+        pages = np.union1d(known.pages, one.pages) if known else one.pages
+        merged[one.form] = replace(
+            known or one, pages=pages, everywhere=max(one.everywhere, known.everywhere if known else 0)
+        )
+    return list(merged.values())

@@ -23,6 +23,7 @@ from pagekin.clusters.products import Products, find_products
 from pagekin.clusters.sampling import NAMED_PAGES, pages_to_name
 from pagekin.clusters.terms import TERM_ATTRIBUTES, term_batches
 from pagekin.clusters.titles import site_words
+from pagekin.clusters.unspaced import is_in_context, is_unspaced, phrase_in_context, unspaced_form
 from pagekin.clusters.written_phrases import (
     NumberedTexts,
     common_form,
@@ -180,6 +181,15 @@ class ShownPhrases:
                 content_stems[self.phrases.phrases[some], : in_front.shape[1]] = np.take_along_axis(held, in_front, 1)
         return content_stems
 
+    @cached_property
+    def unspaced(self) -> npt.NDArray[np.bool_]:
+        """Mark the phrases that begin with a pair of characters of a script without spaces."""
+        stems = np.unique(self.stems[:, 0])
+        stems = stems[stems >= 0]
+        words = (self.corpus.word(int(self.vocabulary.shown[stem])) for stem in stems.tolist())
+        are_pairs = np.fromiter((not word.isascii() and is_unspaced(word) for word in words), np.bool_, len(stems))
+        return np.isin(self.stems[:, 0], stems[are_pairs])
+
     def _best_entries(self) -> npt.NDArray[np.int64]:
         """Return the first entry of the best rank of each phrase, -1 for a phrase that is on no page any more."""
         best = np.full(self.phrases.count, -1, np.int64)
@@ -227,7 +237,10 @@ class ShownPhrases:
                 end = at + int(self.phrases.words[entry]) - 1
                 length = len(self.corpus.word(int(ids[end])))
                 form = words_between(text, int(begins[at]), int(begins[end]), length)
-                noted[row] = forms.number(form), language, before.number(word_before(text, int(begins[at])))
+                leading = word_before(text, int(begins[at]))
+                if is_unspaced(form):
+                    form = phrase_in_context(text, int(begins[at]), form, self.corpus.language(page))
+                noted[row] = forms.number(form), language, before.number(leading)
         found: dict[int, str] = {}
         order = np.argsort(places[:, 0], kind="stable")
         ordered = places[order, 0]
@@ -235,7 +248,11 @@ class ShownPhrases:
         for phrase in np.argsort(order[begins_of[:-1]]).tolist():  # in the order of their first places
             first, last = begins_of[phrase : phrase + 2].tolist()
             mine = noted[order[first:last]]
-            form = common_form(forms.count(mine[:, 0]), before.count(mine[:, 2]))
+            written = forms.count(mine[:, 0])
+            if any(map(is_in_context, written)):
+                found[int(ordered[first])] = unspaced_form(written)
+                continue
+            form = common_form(written, before.count(mine[:, 2]))
             language_here = languages.count(mine[:, 1]).most_common(1)[0][0]
             is_name = is_phrase_of(form, language_here) and not is_site_name(form, self.site_names)
             found[int(ordered[first])] = form if is_name else ""
