@@ -77,10 +77,11 @@ def read_capture(capture: Capture, limits: Limits) -> Iterator[Item]:
 def _read_page(capture: Capture, content_type: str, limits: Limits) -> Iterator[Item]:
     """Yield the page of a capture whose headers name HTML or no type."""
     html = bool(content_type)
-    # One byte more than the limit tells a cut page from one that just fits.
-    most = limits.page_bytes + 1
-    raw = capture.read(most) if capture.length else b""
-    if len(raw) < min(capture.length, most):
+    # One byte more than the limit tells a cut page from one that just fits. Room for as many bytes as are asked for is made
+    # beforehand, page by page.
+    most = min(capture.length, limits.page_bytes + 1)
+    raw = capture.read(most) if most else b""
+    if len(raw) < most:
         yield capture.skip("truncated record", f"{len(raw):,} of {capture.length:,} bytes; these are kept")
     try:
         body, cut = decode_body(raw, capture.header("Transfer-Encoding"), capture.header("Content-Encoding"), limits)
