@@ -1,18 +1,22 @@
 """See-also lists are read, taken out as if they had never been written, and judge the weights of all signals."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from pagekin.bags import LinkColumns, Strategy
-from pagekin.evaluation import tune_see_also
+from pagekin.cli.app import fill_template
+from pagekin.evaluation import Gain, Verdict, tune_see_also
 from pagekin.evaluation.author_links import SeeAlsoReader
-from pagekin.evaluation.hidden import mean_of_divisions
-from pagekin.evaluation.served import SignalScores
+from pagekin.evaluation.halves import Clock
+from pagekin.evaluation.hidden import mean_of_divisions, table_of_lists
+from pagekin.evaluation.served import SignalScores, shares
 from pagekin.evaluation.without_lists import listed_documents, read_lists, take_out_lists
 from pagekin.similarity import SIGNALS, RelatedIndex
+from pagekin.store import no_progress
 from tests.evaluation.test_fit import SITE, WORDS, build
 from tests.evaluation.test_tune import SlowClock
 
@@ -179,10 +183,29 @@ def test_weights_are_fitted_to_lists_that_follow_titles(telling: RelatedIndex) -
     assert done.improved
     assert done.chosen.title > 1.5 * done.before.title
     assert [one.measure for one in done.verdict.gains] == ["nDCG@10", "recall@10", "MAP", "Γ", "Somers' D"]
+    assert done.goal_is_strict and done.least_low == 0.0
+    assert done.by_half is not None and done.by_half.gains[0].before == done.by_fit.gains[0].before
     assert done.verdict.gains[0].low > 0 and done.verdict.gains[1].difference > 0
     assert done.as_toml("see-also lists").startswith("# Signals for see-also")
     again = tune_see_also(telling)
     assert again.chosen == done.chosen and again.verdict == done.verdict
+
+
+def test_it_is_said_where_right_pages_stand_higher_but_are_fewer(telling: RelatedIndex) -> None:
+    verdict = Verdict((Gain("nDCG@10", 0.5, 0.55, 0.03, 0.08), Gain("recall@10", 0.6, 0.58, -0.05, 0.01)))
+    done = replace(tune_see_also(telling), by_fit=verdict, by_fit_alone=verdict, by_half=verdict)
+    assert not done.improved and done.loses_right_pages
+    assert "Right pages would stand higher, but fewer of them among the first ten." in fill_template(
+        "signals", done=done
+    )
+
+
+def test_some_sources_of_a_table_are_judged_as_among_all(telling: RelatedIndex) -> None:
+    table, targets = table_of_lists(telling, Clock(1e6), 1, no_progress)
+    assert sorted(table.sources) == sorted(targets)
+    places = np.array([5, 2, 30])
+    weights = shares(telling.strategy.signals)
+    assert table.select(places).ndcg(weights) == pytest.approx(table.ndcg(weights)[places])
 
 
 def test_lists_of_random_pages_seldom_change_anything(chance: RelatedIndex) -> None:
