@@ -6,6 +6,7 @@ Where most pages of a host have the same title, as the chapters of some books do
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,7 @@ _BORDER = re.compile(r"\s+[-–—|·»:]+\s+|\s*[|»]\s*|:\s+")
 _PART = 0.05
 """The share of a host's pages that may be a manual within it, if their titles end with its name and version."""
 _MANUAL = re.compile(r"\b(?:documentation|manual|docs|wiki)\W*$|\d\.\d", re.IGNORECASE)
+_VERSION = re.compile(r"\d\.\d")
 _PARENTHESES = re.compile(r"\s+\([^()]{3,}\)$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")
 """The number of a chapter or section. Its last point tells it from the version in "3.11 release notes"."""
@@ -52,6 +54,21 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
     return most(begin), most(end) or max(manuals, key=lambda text: (manuals[text], text), default="")
 
 
+def book_names(titles: Iterable[str]) -> frozenset[str]:
+    """Return the beginnings of titles, with separators, that name a book of several on a host, and its version.
+
+    "Apache Tomcat 10 Configuration Reference (10.1.60) - " beside "Apache Tribes (10.1.60) - ".
+    """
+    begin = Counter(title[: border.end()] for title in titles for border in _BORDER.finditer(title))
+    return frozenset(text for text, times in begin.items() if times >= FEWEST and _VERSION.search(text))
+
+
+def book_name(title: str, books: frozenset[str]) -> str:
+    """Return the longest beginning of a title that is among those of books; '' if there is none."""
+    begin = (title[: border.end()] for border in _BORDER.finditer(title))
+    return max((text for text in begin if text in books), key=len, default="")
+
+
 def repeated_title(titles: Sequence[str]) -> str:
     """Return the title that at least half of a host's pages have; '' for none."""
     title, times = max(Counter(titles).items(), key=lambda one: (one[1], one[0]), default=("", 0))
@@ -75,6 +92,24 @@ def drop_number(title: str) -> str:
     return title[number.end() :] if number else title
 
 
+class Repeated(NamedTuple):
+    """What a host repeats in its titles, with separators; '' for nothing."""
+
+    prefix: str
+    suffix: str
+    whole: str
+    """A title that most of its pages have."""
+    books: frozenset[str]
+    """Beginnings that name one of its books."""
+
+    def shorten(self, title: str) -> str:
+        """Return a title without what the host repeats, unless nothing would be left."""
+        short = title.removesuffix(self.suffix)
+        bare = short.removeprefix(self.prefix)
+        bare = bare.removeprefix(book_name(bare, self.books))
+        return bare.strip() or short.strip() or title
+
+
 class HostTitles:
     """What each host repeats in its titles, in a collection or all its shards.
 
@@ -83,13 +118,13 @@ class HostTitles:
 
     def __init__(self, corpora: Sequence[Corpus]) -> None:
         self._corpora = tuple(corpora)
-        self._repeated: dict[bytes, tuple[str, str, str]] = {}
+        self._repeated: dict[bytes, Repeated] = {}
 
-    def repeated(self, host: bytes) -> tuple[str, str, str]:
-        """Return (prefix, suffix, whole title) that a host repeats."""
+    def repeated(self, host: bytes) -> Repeated:
+        """Return what a host repeats."""
         if host not in self._repeated:
             titles = list(self._titles(host))
-            self._repeated[host] = (*repeated_ends(titles), repeated_title(titles))
+            self._repeated[host] = Repeated(*repeated_ends(titles), repeated_title(titles), book_names(titles))
         return self._repeated[host]
 
     def _titles(self, host: bytes) -> Iterator[str]:
@@ -111,8 +146,7 @@ class ShortTitles:
     def text(self, page: int) -> str:
         """Return a page's title without its host's repeated prefix and suffix, unless nothing would be left."""
         title = self._corpus.titles.text(page)
-        begin, end, whole = self._hosts.repeated(self._corpus.hosts[int(self._corpus.pages.host[page])])
-        if title and title == whole:
+        repeated = self._hosts.repeated(self._corpus.hosts[int(self._corpus.pages.host[page])])
+        if title and title == repeated.whole:
             return first_heading(self._corpus, page) or title
-        short = title.removesuffix(end)
-        return short.removeprefix(begin).strip() or short.strip() or title
+        return repeated.shorten(title)

@@ -38,8 +38,8 @@ def site_name(pages: SitePages, fallback: str) -> str:
     """Return the name of a site: what its titles begin or end with, or the title of its first page."""
     corpus = pages.corpus
     for page in pages.order[:1]:
-        begin, end, whole = HostTitles([corpus]).repeated(corpus.hosts[int(corpus.pages.host[page])])
-        for text in (end, begin, whole):
+        repeated = HostTitles([corpus]).repeated(corpus.hosts[int(corpus.pages.host[page])])
+        for text in (repeated.suffix, repeated.prefix, repeated.whole):
             if name := text.strip(" \t-–—|·»:()"):
                 return name
     return pages.title(pages.home_page) if pages.home_page >= 0 else fallback
