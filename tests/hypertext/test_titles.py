@@ -51,11 +51,14 @@ def test_titles_are_shortened_by_host_and_never_to_nothing() -> None:
 
 def test_titles_lose_the_name_of_their_book_and_its_version() -> None:
     titles = [f"{book} (10.1.60) - The {thing}" for book in ("Server Guide", "Cluster - The API") for thing in "abcdef"]
+    titles += ["Small Guide (10.1.60) - The a", "Small Guide (10.1.60) - The b", "Pamphlet (10.1.60) - The z"]
     titles += [f"Part {n} - The x" for n in range(9)] + ["Old Guide (9.0) - The y", "Server Guide (10.1.60) - "]
     corpus = read_web({f"http://a.example/{n}": f"<title>{title}</title>" for n, title in enumerate(titles)})
     short = ShortTitles(corpus)
     said = {corpus.titles.text(page): short.text(page) for page in range(len(corpus))}
     assert said["Server Guide (10.1.60) - The c"] == said["Cluster - The API (10.1.60) - The c"] == "The c"
+    assert said["Small Guide (10.1.60) - The b"] == "The b"
+    assert said["Pamphlet (10.1.60) - The z"] == "Pamphlet (10.1.60) - The z"
     assert said["Part 3 - The x"] == "Part 3 - The x", "no version"
     assert said["Old Guide (9.0) - The y"] == "Old Guide (9.0) - The y", "one page is no book"
     assert said["Server Guide (10.1.60) -"] == "Server Guide (10.1.60) -"

@@ -20,7 +20,7 @@ _BORDER = re.compile(r"\s+[-–—|·»:]+\s+|\s*[|»]\s*|:\s+")
 _PART = 0.05
 """The share of a host's pages that may be a manual within it, if their titles end with its name and version."""
 _MANUAL = re.compile(r"\b(?:documentation|manual|docs|wiki)\W*$|\d\.\d", re.IGNORECASE)
-_VERSION = re.compile(r"\d\.\d")
+_VERSION = re.compile(r"\S*\d\.\d\S*")
 _PARENTHESES = re.compile(r"\s+\([^()]{3,}\)$")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*\.\s+(?=\S)")
 """The number of a chapter or section. Its last point tells it from the version in "3.11 release notes"."""
@@ -57,10 +57,13 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
 def book_names(titles: Iterable[str]) -> frozenset[str]:
     """Return the beginnings of titles, with separators, that name a book of several on a host, and its version.
 
-    "Apache Tomcat 10 Configuration Reference (10.1.60) - " beside "Apache Tribes (10.1.60) - ".
+    "Apache Tomcat 10 Configuration Reference (10.1.60) - " beside "Apache Tribes (10.1.60) - ". A book of two pages is enough if a
+    larger one has the same version.
     """
     begin = Counter(title[: border.end()] for title in titles for border in _BORDER.finditer(title))
-    return frozenset(text for text, times in begin.items() if times >= FEWEST and _VERSION.search(text))
+    versions = {text: version[0] for text in begin if (version := _VERSION.search(text))}
+    known = {version for text, version in versions.items() if begin[text] >= FEWEST}
+    return frozenset(text for text, version in versions.items() if version in known and begin[text] >= 2)
 
 
 def book_name(title: str, books: frozenset[str]) -> str:
