@@ -57,8 +57,8 @@ def repeated_ends(titles: Iterable[str]) -> tuple[str, str]:
 def book_names(titles: Iterable[str]) -> frozenset[str]:
     """Return the beginnings of titles, with separators, that name a book of several on a host, and its version.
 
-    "Apache Tomcat 10 Configuration Reference (10.1.60) - " beside "Apache Tribes (10.1.60) - ". A book of two pages is enough if a
-    larger one has the same version.
+    "Apache Tomcat 10 Configuration Reference (10.1.60) - " beside "Apache Tribes (10.1.60) - ". Two pages
+    are enough if a larger book has the same version.
     """
     begin = Counter(title[: border.end()] for title in titles for border in _BORDER.finditer(title))
     versions = {text: version[0] for text in begin if (version := _VERSION.search(text))}
