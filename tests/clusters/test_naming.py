@@ -235,6 +235,18 @@ def test_a_weak_word_is_lengthened_though_not_all_its_pages_show_more() -> None:
     assert choose_phrases([candidate("Data", 0.4, list(range(9))), longer], 10)[0].form == "Data"
 
 
+def test_a_phrase_of_nearly_all_pages_is_preferred_to_one_of_few() -> None:
+    few = Candidate("DevOps Handler", 0.09, np.arange(4), 4)
+    broad = Candidate("Handlers", 0.08, np.arange(18), 25)
+    assert choose_phrases([few, broad], 24) == [broad]
+    everywhere = Candidate("Projects", 0.08, np.arange(18), 80)
+    worse = Candidate("Handlers", 0.02, np.arange(18), 25)
+    half = Candidate("Handlers", 0.08, np.arange(12), 25)
+    small = Candidate("handle", 0.08, np.arange(18), 25)
+    for other in (everywhere, worse, half, small):
+        assert few in choose_phrases([few, other], 24)
+
+
 def test_words_are_preferred_to_names_in_code() -> None:
     assert all(map(is_code, ("ei_x_encode", "xBestIndex", "DROP ROLE", "ssh:connect", "std::any", "open()")))
     assert not any(

@@ -23,6 +23,12 @@ from .test_naming import BIRDS, STONES, named, names_below, topic
         ("SNMP Reference Manual", "SNMP"),
         ("Tools User's Guide", "Tools"),
         ("The Information Schema", "Information Schema"),
+        ("Partie I. Premiers pas", "Premiers pas"),
+        ("Глава 3. Фильтры", "Фильтры"),
+        ("第3章 印刷", "印刷"),
+        ("8.34. Le sous-menu « Carte »", "Carte"),
+        ("The “Tone Mapping” Submenu", "Tone Mapping"),
+        ("Overview of the Loop Facility", "Loop Facility"),
         ("Introduction", ""),
         ("3. ", ""),
         ("How to do one thing after another thing with a third thing", ""),
@@ -104,3 +110,38 @@ def test_names_in_code_in_one_module_name_the_topic_by_it() -> None:
     # Where half of a topic's pages are of another module, or another topic has as many of this one, it says too little.
     mixed = named(corpus, [0, 1] * 6)
     assert not any("." in name for name in names_below(mixed))
+
+
+def contents_by_links(links: list[tuple[int, int]], title: str = "8. Kinds of stone", least: float = 0.7) -> str:
+    """What a topic of eight pages, 0 to 7, is called by the page whose links are its pages; page 8 is outside."""
+    words = {f"{kind}x": " ".join(f"{kind}{letter}" for letter in "abcdef") for kind in [*STONES, "flint", "slag"]}
+    pages = {f"http://a.example/{n}": f"<title>{kind}</title>{words[kind]}" for n, kind in enumerate(words)}
+    pages["http://a.example/8"] = f"<title>{title}</title>{' '.join(words.values())}"
+    pages["http://a.example/9"] = "<title>Owls</title>owl wren hawk heron swift robin"
+    corpus = read_web(pages)
+    tree = named(corpus, [0] * 8 + [1] * 2)
+    overviews = Overviews(tree, phrases_of_corpus(corpus), PageLinks.of(np.array(links), len(corpus)))
+    node = next(node for node in tree.children[0] if len(tree.pages_of(node)) == 8)
+    return overviews.contents(node, least)
+
+
+def test_a_topic_is_called_what_its_contents_page_is_called_though_that_stands_outside() -> None:
+    listed = [(8, stone) for stone in range(8)]
+    assert contents_by_links(listed) == "Kinds of stone"
+    assert contents_by_links(listed, "What stones are there?") == "", "nobody searches for a question"
+    assert contents_by_links(listed[:3]) == "", "it lists too few"
+    assert contents_by_links([*listed[:5]]) == "" and contents_by_links(
+        [*listed[:5], *((stone, 8) for stone in range(5))]
+    ), "they link up to it"
+    assert contents_by_links([*listed[:5], *((stone, 8) for stone in range(5))], least=0.85) == "", "a group needs more"
+    assert contents_by_links([*listed, *((9, stone) for stone in range(8))]) == "", "two list the same: it is a menu"
+
+
+def test_pages_of_a_few_words_are_alike_but_their_titles_name_them() -> None:
+    pages = {
+        f"http://a.example/{n}": f"<title>KRB_LRQ_{kind.upper()}</title><p>A constant." for n, kind in enumerate(STONES)
+    }
+    corpus = read_web(pages | {f"http://b.example/{kind}": f"<title>{kind}</title>{kind}x {kind}y" for kind in BIRDS})
+    tree = named(corpus, [0] * 6 + [1] * 6)
+    overviews = Overviews(tree, phrases_of_corpus(corpus), PageLinks.of(np.zeros((0, 2), np.int64), len(corpus)))
+    assert "KRB_LRQ" in [overviews.prefix(node) for node in tree.children[0]]

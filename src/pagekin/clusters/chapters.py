@@ -19,8 +19,14 @@ _COUNTED = 2
 """Of the two numbers before and the two after one without a dot, so many begin titles of the same folder, at least."""
 _UNIQUE = 0.9
 """The share of a folder's numbers that stand before one title, at least; otherwise they tell nothing."""
+PARTS_OF_BOOKS = (
+    "chapter|part|appendix|section|lesson|kapitel|teil|anhang|abschnitt|lektion|chapitre|partie|annexe|leçon|capítulo|parte|sección|"
+    "apéndice|lección|capitolo|sezione|appendice|lezione|seção|anexo|apêndice|hoofdstuk|deel|bijlage|rozdział|część|dodatek|kapitola|"
+    "část|příloha|глава|часть|раздел|приложение|розділ|частина|додаток"
+)
+"""What parts of books are called in some languages, as alternatives of a regular expression."""
 _NUMBERED = re.compile(
-    r"(?P<kind>(?:chapter|appendix|section|lesson|kapitel|chapitre|anhang|annexe)\s+)?"
+    rf"(?P<kind>(?:{PARTS_OF_BOOKS})\s+)?"
     r"(?P<first>\d{1,3}|[A-Z])(?P<more>(?:\.\d{1,3})*)(?P<end>[.:)]|\s+[-–—](?=\s))?\s+(?=\S)",
     re.IGNORECASE,
 )

@@ -70,6 +70,12 @@ class PageLinks:
         return cls(np.searchsorted(links[:, 0], np.arange(pages + 1)), links[:, 1].astype(np.int64))
 
     @cached_property
+    def backward(self) -> "PageLinks":
+        """Return the links the other way round: which pages link to a page."""
+        sources = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        return PageLinks.of(np.stack([self.targets, sources], axis=1), len(self.starts) - 1)
+
+    @cached_property
     def scratch(self) -> npt.NDArray[np.int64]:
         """Return a number for each page, -1 between uses."""
         return np.full(len(self.starts) - 1, -1, np.int64)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -31,6 +31,8 @@ _NOTICES = 0.9
 _IN_NAME = 3
 _COVERED = 0.7
 """A group of topics is named by them if the best phrase for it is shown by less than this share of its pages."""
+_SURE = 0.85
+"""How much the links of a contents page must agree with a group of topics whose name it gives."""
 _LONGER = 0.85
 """A longer phrase is taken for one that is part of it if this share of the pages that show the one show the other."""
 _LONGER_WORD = 0.6
@@ -51,6 +53,8 @@ _TOGETHER = 0.05
 """The least share of pages with all phrases of a name, so that a search for the name finds some."""
 _WORTH = 0.3
 """A further phrase is as good as this share of the first, at least."""
+_FEW, _BROAD, _BROADLY = 0.45, 0.3, 0.66
+"""If fewer pages than this share show the best phrase, one with this share of its score that this share shows is better."""
 _EQUAL = 0.75
 """A second phrase with this score need not share pages with the first: a topic may have two kinds of pages."""
 _SECOND = 0.2
@@ -178,8 +182,13 @@ class TreeNames:
         product = self.shown.products.names[self.owner[node]] if self.owner[node] != NOBODY else ""
         own = set(tokens(product))
         least = _COVERED if node in self.groups else _ENOUGH
-        ways = (self.overviews.chapter(node), self.overviews.title(node, least), self.overviews.common_beginning(node))
-        for name in ways:
+        ways: list[Callable[[], str]] = [
+            lambda: self.overviews.chapter(node),
+            lambda: self.overviews.contents(node, *([_SURE] if node in self.groups else [])),
+            lambda: self.overviews.title(node, least),
+            lambda: self.overviews.common_beginning(node),
+        ]
+        for name in (way() for way in ways):
             if name and fold_case(name) not in taken and not set(tokens(name)) <= own:
                 return self._better(name, phrase, covered, is_good)
         return ""
@@ -389,8 +398,17 @@ def prefer_words(candidates: list[Candidate], size: int = 0) -> list[Candidate]:
 
 
 def choose_phrases(candidates: Sequence[Candidate], size: int) -> list[Candidate]:
-    """Return the phrases of a name: the best one, and others that cover further pages if it covers few."""
+    """Return the phrases of a name: the best one, and others that cover further pages if it covers few.
+
+    A phrase that nearly all pages show is preferred to one of few, if it is not much worse and has several words, or words of
+    the other: Handlers to DevOps Handler.
+    """
     chosen = list(candidates[:1])
+    if chosen and len(chosen[0].pages) < _FEW * size:
+        least = _BROAD * chosen[0].score
+        broad = (one for one in candidates if len(one.pages) >= _BROADLY * size and one.score >= max(least, _WEAK))
+        own = (one for one in broad if len(one.pages) >= _OWN * one.everywhere and _says_words(one.form))
+        chosen = [next((one for one in own if " " in one.form or _is_part(one.form, chosen[0].form)), chosen[0])]
     covered = both = chosen[0].pages if chosen else np.zeros(0, np.int64)
     while chosen and len(chosen) < _IN_NAME and len(covered) < _ENOUGH * size:
         best, most = None, (_WORTH if len(chosen) == 1 else _EQUAL) * chosen[0].score

@@ -7,14 +7,15 @@ from functools import cached_property
 import numpy as np
 
 from pagekin.bags import STOP_WORDS
-from pagekin.clusters.chapters import Chapters
+from pagekin.clusters.chapters import PARTS_OF_BOOKS, Chapters
 from pagekin.clusters.furniture import is_furniture
 from pagekin.clusters.hierarchy import Tree
 from pagekin.clusters.levels import PageLinks
 from pagekin.clusters.products import title_parts
 from pagekin.clusters.shown import ShownPhrases
+from pagekin.clusters.written_phrases import is_question
 from pagekin.hypertext import AnchorKind, ShortTitles, fold_case
-from pagekin.store import row_entries
+from pagekin.store import is_among, row_entries
 from pagekin.text import tokens
 
 _FEWEST = 12
@@ -27,6 +28,16 @@ _CENTRAL = 4
 """Central pages that may be the overview."""
 _NEARLY, _SEVERAL = 0.8, 2
 """If more central pages than this are linked nearly as much with the others, the links are navigation."""
+_SMALLEST = 6
+"""Pages of a topic that has a contents page, at least."""
+_SAME, _UP = 0.7, 0.6
+"""How much the links of a contents page agree with the topic if this share of the pages that it lists link up to it."""
+_SURE, _FIVE = 0.85, 5
+"""How much they must agree if fewer do, and how many pages it must then list."""
+_LONGEST_CONTENTS = 8
+"""Words of its title, at most."""
+_LEAD = 0.8
+"""The next best page may agree with the topic by this share as much: otherwise the links are navigation."""
 _BEGIN = 0.6
 """The share of a topic's titles that begin alike, at least."""
 _ELSEWHERE = 0.1
@@ -36,7 +47,8 @@ _TITLES = 60
 _LONGEST = 6
 """Words of a name, at most."""
 _NUMBERED = re.compile(
-    r"^(?:(?:chapter|part|appendix|section|lesson|kapitel|chapitre)\s+[\dA-Z][\w.]*[.:]?\s+|[\dA-Z]{1,3}(?:\.\d+)*[.)]\s+|\d+(?:\.\d+)+\s+)",
+    rf"^(?:(?:{PARTS_OF_BOOKS})\s+[\dA-Z][\w.]*[.:]?(?:\s+[-–—])?\s+|第\s*[\d一二三四五六七八九十]+\s*[章部编節节篇]\s*[.:]?\s*|"
+    r"[\dA-Z]{1,3}(?:\.\d+)*[.)]\s+|\d+(?:\.\d+)+\s+)",
     re.IGNORECASE,
 )
 """What stands before the title of a part of a book."""
@@ -47,6 +59,13 @@ _DOCUMENT = re.compile(
 )
 """What says that a title is of a document, not what it is about."""
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+(?=\w)", re.IGNORECASE)
+_BEFORE = re.compile(
+    r"^(?:an?\s+)?(?:overview of|introduction to|introduction (?:à|aux?))\s+(?:the\s+|la\s+|les?\s+)?(?=\w)",
+    re.IGNORECASE,
+)
+"""What says before a subject that a title is of a document."""
+_QUOTED = re.compile(r"^(?:[\w-]+[\s'’]+){0,3}[«“]\s*([^«»“”]+?)\s*[»”](?:\s\w+){0,2}$")
+"""A title that names a thing in quotation marks, and says in a few words what it is: The “Colors” Menu."""
 _PATH = re.compile(r"(\.|::)")
 """Borders between the modules in a name in code."""
 _INSIDE = re.compile(r"(?<=[A-Za-z])(?=[_:.-]\w)|(?<=[a-z])(?=[A-Z])")
@@ -91,6 +110,34 @@ class Overviews:
             return ""
         return self.clean(self._chapters.bare_title(best))
 
+    def contents(self, node: int, least: float = _SAME) -> str:
+        """Return the title of the page whose links are the pages of a topic, nearly; '' if there is none.
+
+        They must agree by the share `least`, of the pages on both sides.
+
+        It is the contents page of the topic: a chapter's, a menu's. It may stand outside, and then counts as one page more.
+        Cost: a pass over the links to the topic's pages.
+        """
+        pages, links = self._tree.pages_of(node), self._links
+        if len(pages) < _SMALLEST:
+            return ""
+        sources = links.backward.targets[row_entries(links.backward.starts, pages)]
+        likely, listed = np.unique(sources, return_counts=True)
+        inside = is_among(likely, pages)
+        agreed = 2 * (listed + inside) / (links.starts[likely + 1] - links.starts[likely] + 1 + len(pages))
+        agreed[self._shown.unfit[likely]] = 0
+        order = np.lexsort((likely, -agreed))
+        if not len(order) or (len(order) > 1 and agreed[order[1]] > _LEAD * agreed[order[0]]):
+            return ""
+        best = int(likely[order[0]])
+        upward = links.backward.targets[links.backward.starts[best] : links.backward.starts[best + 1]]
+        linked_up = int(np.count_nonzero(is_among(upward, pages)))
+        few = linked_up < _UP * listed[order[0]]
+        if agreed[order[0]] < (_SURE if few else least) or (few and listed[order[0]] < _FIVE):
+            return ""
+        title = self._chapters.bare_title(best)
+        return "" if is_question(title) else self.clean(title, _LONGEST_CONTENTS)
+
     def chapter(self, node: int) -> str:
         """Return the title of the chapter or section that contains most pages of a topic; '' if there is none.
 
@@ -127,16 +174,18 @@ class Overviews:
         return ShortTitles(self._shown.corpus)
 
     @staticmethod
-    def clean(title: str) -> str:
+    def clean(title: str, longest: int = _LONGEST) -> str:
         """Return a title without chapter numbers and words for documents; '' if nothing meaningful is left."""
-        name = _NUMBERED.sub("", (title_parts(_NUMBERED.sub("", title.strip())) or [""])[0].strip())
+        title = _QUOTED.sub(r"\1", _NUMBERED.sub("", title.strip()))
+        name = _NUMBERED.sub("", (title_parts(title) or [""])[0].strip())
         while (shorter := _DOCUMENT.sub("", name)) != name:
             name = shorter
         bare = _ARTICLE.sub("", name)
+        bare = _BEFORE.sub("", bare)
         name = name if bare == name else bare[:1].upper() + bare[1:]
         words = tokens(name)
         telling = any(word not in STOP_WORDS and len(word) > 1 for word in words)
-        return name if telling and len(words) <= _LONGEST and not is_furniture(name) else ""
+        return name if telling and len(words) <= longest and not is_furniture(name) else ""
 
     def common_beginning(self, node: int) -> str:
         """Return the (two or more) words with which most titles of a topic begin, but few others; '' if there are none."""
@@ -176,8 +225,11 @@ class Overviews:
         return "" if sum(best in _modules(title) for title in elsewhere) > _ELSEWHERE * len(elsewhere) else best
 
     def _some_titles(self, pages: np.ndarray) -> list[str]:
-        some = pages[:: max(len(pages) // _TITLES, 1)].tolist()
-        return [_NUMBERED.sub("", self._titles.text(page)) for page in some if not self._shown.unfit[page]]
+        some = pages[:: max(len(pages) // _TITLES, 1)]
+        fit = some[~self._shown.unfit[some]]
+        if 2 * len(fit) < len(some):  # pages of a few words are alike, but have titles of their own
+            fit = some[~self._shown.notices[some]]
+        return [_NUMBERED.sub("", self._titles.text(page)) for page in fit.tolist()]
 
 
 def _modules(title: str) -> list[str]:

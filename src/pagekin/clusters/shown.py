@@ -228,9 +228,10 @@ class ShownPhrases:
                 end = at + int(self.phrases.words[entry]) - 1
                 length = len(self.corpus.word(int(ids[end])))
                 form = words_between(text, int(begins[at]), int(begins[end]), length)
+                leading = word_before(text, int(begins[at]))
                 if is_unspaced(form):
                     form = phrase_in_context(text, int(begins[at]), form, self.corpus.language(page))
-                noted[row] = forms.number(form), language, before.number(word_before(text, int(begins[at])))
+                noted[row] = forms.number(form), language, before.number(leading)
         found: dict[int, str] = {}
         order = np.argsort(places[:, 0], kind="stable")
         ordered = places[order, 0]

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 
 from pagekin.bags import is_telling
+from pagekin.clusters.chapters import PARTS_OF_BOOKS
 from pagekin.clusters.furniture import is_furniture
 from pagekin.hypertext import fold_case
 from pagekin.store import Array
@@ -19,9 +20,21 @@ _LEADING = 0.6
 """A word written large before a phrase belongs to it if it stands before this share of its places."""
 _BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
 """What stands between parts of a text, but not inside a phrase."""
+_MORE = re.compile(r"\+\+|#(?!\w)|(?:-[^\W\d]\w+)+")
+"""What belongs to a word, though it is not part of it."""
+_COMPOUND = 40
+"""Bytes of the further parts of a word with hyphens, at most."""
 _NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
 """A name begins with a letter, and has three at least, or two large ones."""
-_BEFORE = re.compile(r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big|Time|First|General|Good) )$")
+_PART_OF_BOOK = re.compile(rf"(?i:{PARTS_OF_BOOKS})\s+(?:\d+|[A-Z]|[IVX]+)(?:\s+\w+)?")
+_QUESTION = re.compile(
+    r"\b(?:(?:What|Which|Why|How|When|Where|Who)(?: (?:does|do|did|can|could|should|will|would)(?:n['’]t)?)?|"
+    r"(?:Does|Do|Did|Can|Could|Should|Will|Would)(?:n['’]t)?) $"
+)
+"""The beginning of a question: the words behind it are no name of anything."""
+_BEFORE = re.compile(
+    r"(?:^|[\W_])((?:New|Old|Great|High|Long|Little|Big|Time|First|Second|Third|Large|Small|Full|Real|Main|Own|General|Good) )$"
+)
 """Stop words that begin names, if they are written large: New Zealand."""
 
 
@@ -57,19 +70,30 @@ def is_site_name(form: str, sites: frozenset[str]) -> bool:
 
 
 def words_between(text: bytes, first: int, last: int, length: int) -> str:
-    """Return the words of a text from the one at byte `first` to that of some letters at byte `last`."""
-    end = text[last : last + 4 * length + 4].decode("utf-8", "ignore")
-    more = re.match(r"\+\+|#(?!\w)", end[length:])
+    """Return the words of a text from the one at byte `first` to that of some letters at byte `last`.
+
+    The last word is written whole if it goes on with a hyphen: Shared-Initialize.
+    """
+    end = text[last : last + 4 * length + _COMPOUND].decode("utf-8", "ignore")
+    more = _MORE.match(end[length:])
     return text[first:last].decode("utf-8", "ignore") + end[:length] + (more[0] if more else "")
 
 
 def word_before(text: bytes, first: int) -> str:
-    """Return the capitalised word before a byte of a text if it belongs to what follows; "-" for part of a word."""
+    """Return the capitalised word before a byte of a text if it belongs to what follows.
+
+    "-" for what goes on with part of a word, "?" for a question.
+    """
     behind = text[max(first - 24, 0) : first].decode("utf-8", "ignore")
     if behind[-1:] in ("-", "'", "@", "\u2019") and behind[-2:-1].isalnum():
         return "-"
     match = _BEFORE.search(behind)
-    return match[1] if match else ""
+    return match[1] if match else "?" if _QUESTION.search(behind) else ""
+
+
+def is_question(title: str) -> bool:
+    """Return whether a title asks something."""
+    return title.rstrip().endswith(("?", "？"))
 
 
 def common_form(forms: Counter[str], before: Counter[str]) -> str:
@@ -80,6 +104,8 @@ def common_form(forms: Counter[str], before: Counter[str]) -> str:
     leading, times = before.most_common(1)[0]
     if before["-"] * 2 > before.total():
         return ""
+    if before["?"] * 2 > before.total() and any(" " in form for form in forms):
+        return ""
     whole = Counter({form: count for form, count in forms.items() if not _BROKEN.search(form)})
     if 2 * whole.total() < forms.total():
         return ""
@@ -87,19 +113,20 @@ def common_form(forms: Counter[str], before: Counter[str]) -> str:
     plural = [other for other in whole if _is_plural(fold_case(other), fold_case(form))]
     if plural and sum(whole[other] for other in plural) >= _PLURAL * whole.total():
         form = max(plural, key=lambda other: (whole[other], other))
-    if is_furniture(form) or not _NAMES.match(form):
+    if is_furniture(form) or not _NAMES.match(form) or _PART_OF_BOOK.fullmatch(form):
         return ""
     # Inside a sentence a word may be small that titles write large.
-    if leading not in ("", "-") and times > _LEADING * before.total():
+    if leading not in ("", "-", "?") and times > _LEADING * before.total():
         return leading + form
     if form.isupper() and len(form) > _LOUD:
         quiet = [other for other in whole if fold_case(other) == fold_case(form) and not other.isupper()]
         form = max(quiet, key=lambda other: (whole[other], other), default=form)
     large = form[0].upper() + form[1:]
-    if large in whole or not form.replace(" ", "").isalpha():
+    letters = re.sub("[ '\u2019-]", "", form) if " " in form else form
+    if large in whole or not letters.isalpha():
         return large if large in whole else form
     if not any(other[0].isupper() for other in whole):
-        return large if " " in form else form  # a word that is always small may be a command
+        return large if " " in form or not form.isascii() else form  # a word that is always small may be a command
     same = [other for other in whole if other[0].isupper() and fold_case(other) == fold_case(form)]
     upper = max(same, key=lambda other: (whole[other], other), default=large)
     return large if upper.isupper() and len(upper) > _LOUD else upper
