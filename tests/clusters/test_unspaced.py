@@ -7,7 +7,16 @@ import pytest
 
 from pagekin.clusters import Tree
 from pagekin.clusters.make import describe_trees
-from pagekin.clusters.unspaced import has_unspaced, is_in_context, is_unspaced, phrase_in_context, unspaced_form
+from pagekin.clusters.thesaurus import PageThesaurus, PageTopics
+from pagekin.clusters.unspaced import (
+    has_unspaced,
+    is_in_context,
+    is_unspaced,
+    join_words,
+    phrase_in_context,
+    unspaced_form,
+)
+from pagekin.hypertext import Corpus
 from tests.bags.webs import read_web
 
 
@@ -59,10 +68,11 @@ CHINESE = {
 }
 
 
-@pytest.mark.parametrize(("language", "topics"), [("ja", JAPANESE), ("zh", CHINESE)])
-def test_topics_in_such_languages_are_named_in_them(language: str, topics: dict[str, tuple[str, list[str]]]) -> None:
+def read_topics(language: str, topics: dict[str, tuple[str, list[str]]]) -> Corpus:
+    """Read a page for each kind of each topic, and one about the topic alone."""
     pages = {}
     for number, (topic, (text, kinds)) in enumerate(topics.items()):
+        pages[f"http://a.example/{number}/9"] = f"<html lang={language}><title>{topic}</title><h1>{topic}</h1><p>{text}"
         for place, kind in enumerate(kinds):
             title = f"{topic}の{kind}" if language == "ja" else f"{kind}{topic}"
             own = (
@@ -72,7 +82,30 @@ def test_topics_in_such_languages_are_named_in_them(language: str, topics: dict[
                 f"<html lang={language}><title>{title}</title><h1>{title}</h1><p>{text}{own * (place + 2)} Options Window"
                 "<h2>Options</h2>"
             )
-    corpus = read_web(pages)
-    labels = np.repeat(np.arange(len(topics)), [len(kinds) for _text, kinds in topics.values()])
+    return read_web(pages)
+
+
+@pytest.mark.parametrize(("language", "topics"), [("ja", JAPANESE), ("zh", CHINESE)])
+def test_topics_in_such_languages_are_named_in_them(language: str, topics: dict[str, tuple[str, list[str]]]) -> None:
+    corpus = read_topics(language, topics)
+    labels = np.repeat(np.arange(len(topics)), [len(kinds) + 1 for _text, kinds in topics.values()])
     (tree,) = describe_trees(corpus, [Tree.of_levels("clusters", [labels], {"shown": []})], 1)
     assert [tree.descriptions[node].name for node in tree.children[0]] == list(topics)
+
+
+def test_pairs_are_put_together() -> None:
+    assert join_words(["印刷", "刷範", "範囲"]) == "印刷範囲"
+    assert join_words(["virtual", "l"]) == "virtual l"
+    assert join_words(["PDF", "印刷", "用紙"]) == "PDF 印刷 用紙"
+    assert join_words([]) == ""
+
+
+def test_only_whole_words_of_such_languages_are_suggested() -> None:
+    about = PageTopics.of(read_topics("ja", JAPANESE), phrases=True)
+    thesaurus = PageThesaurus(about)
+    assert about.offered is not None
+    offered = {word.decode() for word, may in zip(about.words, about.offered, strict=True) if may}
+    assert {"印刷", "グラフ"} <= offered
+    assert not offered & {"グラ", "ラフ", "フの", "の軸", "を印", "刷の", "リン"}
+    assert thesaurus.find_phrase(["グラ", "ラフ"]) >= 0, "a question has pairs"
+    assert len(thesaurus.pages([thesaurus.find_phrase(["グラ", "ラフ"])])) == 9

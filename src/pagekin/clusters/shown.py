@@ -181,6 +181,15 @@ class ShownPhrases:
                 content_stems[self.phrases.phrases[some], : in_front.shape[1]] = np.take_along_axis(held, in_front, 1)
         return content_stems
 
+    @cached_property
+    def unspaced(self) -> npt.NDArray[np.bool_]:
+        """Mark the phrases that begin with a pair of characters of a script without spaces."""
+        stems = np.unique(self.stems[:, 0])
+        stems = stems[stems >= 0]
+        words = (self.corpus.word(int(self.vocabulary.shown[stem])) for stem in stems.tolist())
+        are_pairs = np.fromiter((not word.isascii() and is_unspaced(word) for word in words), np.bool_, len(stems))
+        return np.isin(self.stems[:, 0], stems[are_pairs])
+
     def _best_entries(self) -> npt.NDArray[np.int64]:
         """Return the first entry of the best rank of each phrase, -1 for a phrase that is on no page any more."""
         best = np.full(self.phrases.count, -1, np.int64)

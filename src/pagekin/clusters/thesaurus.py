@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pagekin.bags import Strategy, bag_forms, stem_of_word
+from pagekin.clusters.unspaced import is_unspaced, join_words
 from pagekin.hypertext import Corpus, fold_case
 from pagekin.store import (
     Array,
@@ -45,6 +46,8 @@ _PART = 1 << 14
 """Pages whose words are sorted at a time."""
 _ENTRIES = 1 << 20
 """Words of pages that are written anew at a time."""
+_ALONE_UNSPACED = 0.05
+"""The share of places where a phrase in a script without spaces stands alone: there it is mostly inside longer ones."""
 _ALONE, _SHOWN = 0.3, 0.6
 """The share of places where a phrase stands alone, and what it counts on a page, for the page to be about it."""
 _OFTEN = (3, 2)
@@ -120,11 +123,13 @@ class PageTopics:
                 terms[start : start + len(chunk)] = number[chunk]
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
             if offered is not None:
-                more, numbers, texts = _page_phrases(corpus, threads, chosen, space)
+                more, numbers, texts, whole = _page_phrases(corpus, threads, chosen, space)
                 order = np.argsort(more, kind="stable")
                 offsets, terms = _append_to_pages(offsets, terms, more[order], numbers[order] + len(shown), space)
+                # A pair of characters may be suggested only if it is a word.
+                is_word = [text.isascii() or text in whole or not is_unspaced(text.decode()) for text in shown]
+                offered = np.append(offered[used] & np.array(is_word, np.bool_), np.ones(len(texts), np.bool_))
                 shown += texts
-                offered = np.append(offered[used], np.ones(len(texts), np.bool_))
         return cls(offsets, terms, RaggedBytes(*pack_strings(shown)), offered)
 
     @classmethod
@@ -210,16 +215,18 @@ def _is_talked_about(
 
 def _page_phrases(
     corpus: Corpus, threads: int, chosen: npt.NDArray[np.int64], space: Workspace
-) -> tuple[Array, Array, list[bytes]]:  # fmt: skip
-    """Return (places in the chosen pages, numbers of the phrases that these are about, the phrases).
+) -> tuple[Array, Array, list[bytes], set[bytes]]:  # fmt: skip
+    """Return (places in the chosen pages, numbers of the phrases that these are about, the phrases, pairs that are words).
 
-    Only phrases that often stand alone count; how often, all pages of the corpus say.
+    Only phrases that often stand alone count; how often, all pages of the corpus say. In scripts without spaces a pair of
+    characters is a phrase, too; if it is a word by itself, it is not returned as a phrase.
     """
     from pagekin.clusters.shown import phrases_of_corpus, weigh_ranks  # which questions do not need
     from pagekin.text import tokens
 
     shown = phrases_of_corpus(corpus, threads, space=space)
     are_likely = (shown.stems[:, 1] >= 0) & (shown.alone >= _ALONE)
+    are_likely |= shown.unspaced & (shown.alone >= _ALONE_UNSPACED)
     places = shown.on_looked_at(are_likely), shown.on_other_pages(np.flatnonzero(are_likely), threads)
     columns = [np.zeros((2, 0), np.int64)]
     for on_pages, showing, ranks in chain.from_iterable(places):
@@ -229,13 +236,15 @@ def _page_phrases(
     is_chosen[chosen] = True
     kept = is_chosen[pages] & (np.bincount(phrases, minlength=shown.phrases.count)[phrases] >= _FEWEST)
     forms = shown.forms(np.unique(phrases[kept]).tolist())
-    texts = {phrase: " ".join(tokens(form)).encode() for phrase, form in forms.items()}
-    usual = {text: phrase for phrase, text in reversed(texts.items()) if b" " in text}
+    written = {phrase: tokens(form) for phrase, form in forms.items()}
+    texts = {phrase: join_words(words).encode() for phrase, words in written.items()}
+    usual = {texts[phrase]: phrase for phrase, words in reversed(written.items()) if len(words) > 1}
+    whole = {texts[phrase] for phrase, words in written.items() if len(words) == 1 and is_unspaced(words[0])}
     number = np.full(max(shown.phrases.count, 1), -1, np.int64)
     for place, phrase in enumerate(usual.values()):
         number[phrase] = place
     kept &= number[phrases] >= 0
-    return np.searchsorted(chosen, pages[kept]), number[phrases[kept]], list(usual)
+    return np.searchsorted(chosen, pages[kept]), number[phrases[kept]], list(usual), whole
 
 
 def numbers_of(word: str) -> tuple[str, ...]:
@@ -303,7 +312,7 @@ class PageThesaurus:
 
     def find_phrase(self, words: Sequence[str]) -> int:
         """Return the number of a phrase of several words; -1 if no page is about it."""
-        text = " ".join(map(fold_case, words))
+        text = join_words([fold_case(word) for word in words])
         return self._number.get(text, self._of_stem.get(stem_of_word(text), -1)) if len(words) > 1 else -1
 
     def pages(self, terms: Sequence[int]) -> npt.NDArray[np.int64]:

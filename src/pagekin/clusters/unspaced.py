@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 
 from pagekin.clusters.furniture import is_furniture
 from pagekin.hypertext import CharClass, char_class
@@ -44,6 +45,15 @@ def is_unspaced(text: str) -> bool:
 def has_unspaced(text: str) -> bool:
     """Return whether a text has a character of a script without spaces."""
     return any(char_class(char) is CharClass.PAIR for char in text)
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words with spaces between them; pairs of characters that overlap are put together."""
+    text = ""
+    for word in words:
+        overlaps = bool(text) and len(word) > 1 and text[-1] == word[0] and is_unspaced(word) and is_unspaced(text[-1])
+        text += word[1:] if overlaps else f" {word}" if text else word
+    return text
 
 
 def phrase_in_context(text: bytes, first: int, form: str, language: str) -> str:
