@@ -142,3 +142,33 @@ def test_a_snippet_marks_no_question_words(web: TextIndex) -> None:
     page = next(page for page in range(len(web)) if web.corpus.page_url(page).endswith("4-named"))
     pieces = make_snippet(web.corpus, page, read_question("what is the cheetah").query)
     assert {text.lower() for text, marked in pieces if marked} == {"cheetah"}
+
+
+def test_questions_in_scripts_without_spaces_are_looked_for_by_telling_pairs() -> None:
+    question = read_question("ページ番号を挿入する方法")
+    assert str(question.query) == str(parse_query("ページ番号を挿入する方法"))
+    assert [str(part) for part in question.parts] == ["ペー", "ージ", "ジ番", "番号", "挿入", "入す"]
+    assert [str(part) for part in read_question("怎么合并单元格").parts] == ["合并", "并单", "单元", "元格"]
+    assert [str(part) for part in read_question("表をPDFに変換").parts] == ["pdf", "変換"]
+    assert [str(part) for part in read_question("印刷 用紙").parts] == ["印刷", "用紙"]
+    assert read_question('"ページ番号を挿入"').some is None
+    assert (
+        describe_match(question, 0, 9, {}) == "No page has all of: ページ番号を挿入する方法. These have some of them."
+    )
+    assert "表をpdfに変換" in describe_match(read_question("表をPDFに変換"), 0, 9, {})
+
+
+def test_a_question_without_spaces_finds_pages_that_do_not_have_it_in_a_row(tmp_path: Path) -> None:
+    page = "<html lang=ja><title>{0}</title><p>{1}"
+    index = searchable(
+        tmp_path / "ja.kin",
+        {
+            "http://a.example/1": page.format("ページ番号", "ページ番号をフッターに挿入します。"),
+            "http://a.example/2": page.format("印刷", "用紙を選んで、ページを印刷します。"),
+        },
+    )
+    question = read_question("ページ番号を挿入する方法")
+    assert question.some is not None
+    assert index.search(question.query, limit=9).total == 0
+    found = index.search(question.some, limit=9)
+    assert addresses(index.corpus, found.pages) == ["1", "2"]

@@ -1,11 +1,12 @@
 """Questions in plain words: which words matter, and what to search for if few pages hold all of them."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import msgspec
 
-from pagekin.hypertext import fold_case
+from pagekin.hypertext import CharClass, char_class, fold_case
 from pagekin.text.analysis import form_of
 from pagekin.text.query import And, Phrase, Query, Some, Word, is_plain, parse_query
 
@@ -25,6 +26,12 @@ IDLE = (
     | _HELPING
 )
 """Words that do not affect what is searched for."""
+_FEWEST_PAIRS, _MOST_PARTS = 3, 32
+"""Pairs of characters of a text without spaces that are looked for one by one, at least; parts of a question, at most."""
+_IDLE_PAIR = re.compile(
+    r".*[をはがにでともへや的了吗呢么].*|[るたいすし][\u3400-\u9fff]|する|ます|です|した|して|ない|れる|せる|ある|いる|える|よう|こと|ため|どう|から|まで|方法|如何|怎样|哪里"
+)
+"""Pairs of characters with particles, and endings of verbs."""
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -33,7 +40,12 @@ class Question(msgspec.Struct, frozen=True):
     query: Query
     """The query that pages with all words match."""
     parts: tuple[Word | Phrase, ...] = ()
-    """Of words side by side, those that matter, each form once; () for a query with operators, quotes or attributes."""
+    """Of words side by side, those that matter, each form once; () for a query with operators, quotes or attributes.
+
+    Of a text in a script without spaces, its pairs of characters.
+    """
+    typed: tuple[str, ...] = ()
+    """These parts as they were typed."""
 
     @property
     def some(self) -> Some | None:
@@ -60,8 +72,38 @@ def read_question(text: str) -> Question:
     telling = tuple(part for part in atoms if not isinstance(part, Word) or part.word not in IDLE) or atoms
     if _is_question(text, len(atoms)):
         query = And(telling) if len(telling) > 1 else telling[0]
-    different = {tuple(map(form_of, part.words)): part for part in reversed(telling)}
-    return Question(query, tuple(part for part in telling if different[tuple(map(form_of, part.words))] is part))
+    typed = _once(telling)
+    parts = _once([one for part in telling for one in _pairs(part)])[:_MOST_PARTS]
+    return Question(query, parts, tuple(map(_as_typed, typed)))
+
+
+def _once(parts: Sequence[Word | Phrase]) -> tuple[Word | Phrase, ...]:
+    """Return parts, each form once."""
+    different = {tuple(map(form_of, part.words)): part for part in reversed(parts)}
+    return tuple(part for part in parts if different[tuple(map(form_of, part.words))] is part)
+
+
+def _pairs(part: Word | Phrase) -> Sequence[Word | Phrase]:
+    """Return the telling pairs of characters of a text without spaces; the part itself for other texts and short ones."""
+    if part.attribute or len(part.words) < _FEWEST_PAIRS or not any(map(_is_pair, part.words)):
+        return (part,)
+    telling = [word for word in part.words if not _IDLE_PAIR.fullmatch(word)]
+    return [Word(None, word) for word in telling or part.words]
+
+
+def _is_pair(word: str) -> bool:
+    """Return whether a word is characters of a script without spaces."""
+    return all(char_class(char) is CharClass.PAIR for char in word)
+
+
+def _as_typed(part: Word | Phrase) -> str:
+    """Return a part as a person types it: pairs of characters put together."""
+    if not any(map(_is_pair, part.words)):
+        return str(part)
+    typed = part.words[0]
+    for word in part.words[1:]:
+        typed += word[1:] if _is_pair(word) and typed[-1] == word[0] else word
+    return typed
 
 
 def _is_question(text: str, words: int) -> bool:
@@ -77,7 +119,7 @@ def describe_match(question: Question, whole: int, total: int, spellings: Mappin
     """
     notes = [f"No page has \u201c{word}\u201d; searched for \u201c{other}\u201d." for word, other in spellings.items()]
     if question.some and whole < FEW:
-        words = ", ".join(map(str, question.parts))
+        words = ", ".join(question.typed)
         if not total:
             notes.append(f"No page has any of: {words}.")
         elif not whole:
