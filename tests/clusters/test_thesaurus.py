@@ -143,3 +143,19 @@ def test_the_command(tmp_path_factory: pytest.TempPathFactory) -> None:
     assert CliRunner().invoke(app, ["index", kin]).exit_code == 0
     code, said = run("unheard")
     assert (code, "is about 'unheard'" in said) == (BAD_INPUT, True)
+
+
+def test_stop_words_of_the_pages_language_are_not_suggested() -> None:
+    words = "calque masque brosse pinceau gomme palette".split()
+    pages = {
+        f"http://a.example/{place}": (
+            f"<html lang=fr><title>{word}</title><p>Le {word} est dans la fenêtre avec cette image. Avec cette image, le {word} "
+            f"est dans la fenêtre {word}{word}, et avec cette fenêtre du {word} la suite est dans la {word}."
+        )
+        for place, word in enumerate(words)
+    }
+    about = PageTopics.of(read_web(pages), phrases=True)
+    assert about.offered is not None
+    offered = {word.decode() for word, may in zip(about.words, about.offered, strict=True) if may}
+    assert "fenêtre" in offered
+    assert not offered & {"est", "dans", "avec", "cette", "la", "le", "du"}

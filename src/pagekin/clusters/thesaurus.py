@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from pagekin.bags import Strategy, bag_forms, stem_of_word
+from pagekin.bags import Strategy, bag_forms, stem_of_word, stop_words
 from pagekin.clusters.unspaced import is_unspaced, join_words
 from pagekin.hypertext import Corpus, fold_case
 from pagekin.store import (
@@ -123,12 +123,14 @@ class PageTopics:
                 terms[start : start + len(chunk)] = number[chunk]
             shown = [workshop.term_text(_STRATEGY, term).encode() for term in used.tolist()]
             if offered is not None:
+                before, terms_before = offsets, terms
                 more, numbers, texts, whole = _page_phrases(corpus, threads, chosen, space)
                 order = np.argsort(more, kind="stable")
                 offsets, terms = _append_to_pages(offsets, terms, more[order], numbers[order] + len(shown), space)
                 # A pair of characters may be suggested only if it is a word.
                 is_word = [text.isascii() or text in whole or not is_unspaced(text.decode()) for text in shown]
-                offered = np.append(offered[used] & np.array(is_word, np.bool_), np.ones(len(texts), np.bool_))
+                fit = np.array(is_word, np.bool_) & ~_say_nothing(corpus, chosen, before, terms_before, shown)
+                offered = np.append(offered[used] & fit, np.ones(len(texts), np.bool_))
                 shown += texts
         return cls(offsets, terms, RaggedBytes(*pack_strings(shown)), offered)
 
@@ -211,6 +213,27 @@ def _is_talked_about(
                 np.add.at(saying, chunk[often[start : start + len(chunk)]], 1)
             return np.asarray((saying + 0.5) / (held + 0.5 / usual) >= usual / 2)
     return np.ones(columns, np.bool_)
+
+
+def _say_nothing(
+    corpus: Corpus, pages: npt.NDArray[np.int64], offsets: Array, terms: Array, words: Sequence[bytes]
+) -> npt.NDArray[np.bool_]:
+    """Mark the words that are stop words in the language of at least half of the pages that are about them."""
+    written: dict[str, int] = {}
+    numbers = np.empty(len(pages), np.int64)
+    for place, page in enumerate(pages.tolist()):
+        numbers[place] = written.setdefault(corpus.language(page), len(written))
+    held, idle = count_targets(terms, len(words)), np.zeros(len(words), np.bool_)
+    texts = [word.decode() for word in words]
+    for language, number in written.items():
+        stop = stop_words(language)
+        likely = [place for place, word in enumerate(texts) if word in stop] if stop else []
+        here = np.zeros(len(words), np.int64)
+        for first, last in batch_ranges(offsets, _ENTRIES) if likely else ():
+            of_language = np.repeat(numbers[first:last] == number, np.diff(offsets[first : last + 1]))
+            np.add.at(here, terms[offsets[first] : offsets[last]][of_language], 1)
+        idle[likely] |= 2 * here[likely] >= held[likely]
+    return idle
 
 
 def _page_phrases(
