@@ -20,8 +20,8 @@ _LEADING = 0.6
 """A word written large before a phrase belongs to it if it stands before this share of its places."""
 _BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
 """What stands between parts of a text, but not inside a phrase."""
-_MORE = re.compile(r"\+\+|#(?!\w)")
-"""What belongs to a word, though it is not part of it."""
+_MORE = re.compile(r"\+\+|(?<=^[A-Z])#(?!\w)")
+"""What belongs to a word, though it is not part of it: behind several letters, # is a link to a heading."""
 _PARTS = re.compile(r"(?:-[^\W\d]\w+)+")
 _BEHIND = "\x1f"
 """The mark before further parts of a word with hyphens."""
@@ -80,7 +80,7 @@ def words_between(text: bytes, first: int, last: int, length: int) -> str:
     If the last word goes on with a hyphen (Shared-Initialize), its further parts follow behind a mark, for `common_form`.
     """
     end = text[last : last + 4 * length + _COMPOUND].decode("utf-8", "ignore")
-    more, parts = _MORE.match(end[length:]), end[:length].isascii() and _PARTS.match(end[length:])
+    more, parts = _MORE.match(end, length), end[:length].isascii() and _PARTS.match(end[length:])
     behind = more[0] if more else _BEHIND + parts[0] if parts else ""
     return text[first:last].decode("utf-8", "ignore") + end[:length] + behind
 
