@@ -1,5 +1,6 @@
 """Names of topics: phrases that people would write, without what is the site's, the server's or the template's."""
 
+import re
 from itertools import count
 from pathlib import Path
 
@@ -277,6 +278,14 @@ def test_pages_of_one_title_have_it_as_their_name() -> None:
         for letter in "abcdef"
     }
     assert "Index" in names_below(named(read_web(pages), [0] * 6 + [1] * 6 + [2] * 6))
+    pages |= {
+        url: re.sub("<title>.*</title>", "<title>Index - Grey Notebook</title>", html)
+        for url, html in topic(
+            "d.example", ["oak", "elm", "ash"], "Forest trees", "has leaves", "Grey Notebook"
+        ).items()
+    }
+    names = names_below(named(read_web(pages), [0] * 6 + [1] * 6 + [2] * 6 + [3] * 3))
+    assert "Index" in names and "Forest trees" in names, "the second topic of such pages has a name of its own"
 
 
 def test_a_title_that_all_pages_have_names_no_topic_but_the_whole() -> None:

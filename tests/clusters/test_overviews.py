@@ -26,6 +26,8 @@ from .test_naming import BIRDS, STONES, named, names_below, topic
         ("Partie I. Premiers pas", "Premiers pas"),
         ("Глава 3. Фильтры", "Фильтры"),
         ("第3章 印刷", "印刷"),
+        ("の使い方", "使い方"),
+        ("はじめに", "はじめに"),
         ("8.34. Le sous-menu « Carte »", "Carte"),
         ("The “Tone Mapping” Submenu", "Tone Mapping"),
         ("Overview of the Loop Facility", "Loop Facility"),

@@ -35,6 +35,7 @@ def test_japanese_phrases_are_completed_to_words_and_lose_particles() -> None:
     assert form_of([("", "並べ替", "え")], "ja") == "並べ替え"
     assert form_of([("", "行の高", "さを変える")], "ja") == "行の高さ"
     assert form_of([("", "シートを挿", "入")], "ja") == ""  # a clause
+    assert form_of([("のお", "知らせ", "")], "ja") == "お知らせ"
     assert form_of([("再", "計算", "の方法"), ("", "計算", ""), ("", "計算", "式")], "ja") == "計算"
     mixed = [("ス", "ライ", "ド"), ("", "ライ", "ブラリ"), ("ド", "ライ", "バ"), ("", "ライ", "ブラリ")]
     assert form_of(mixed, "ja") == ""  # a piece of several words

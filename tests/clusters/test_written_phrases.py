@@ -27,8 +27,12 @@ def form_of(*places: str) -> str:
     [
         (["[pseudo-random bytes] are made", "get [pseudo-random bytes]"], "Pseudo-random bytes"),
         (["les [lumières] du soir", "de [lumières]"], "Lumières"),
+        (["[Assumptions]# Core", "[Assumptions]#"], "Assumptions"),
+        (["[C]# and", "in [C]#"], "C#"),
+        (["[C]++ and", "in [C]++"], "C++"),
         (["run [tlsmgr] now", "see [tlsmgr]"], "tlsmgr"),
         (["see [Shared]-Initialize", "[Shared]-Initialize is called"], "Shared-Initialize"),
+        (["[virkeycode]-linux", "[virkeycode]-osx", "[virkeycode]-win32"], "virkeycode"),
         (["[git-merge]-base", "[git-merge]", "[git-merge]-file", "[git-merge] is"], "git-merge"),
         (["What [causes imperialism]?", "D.5 What [causes imperialism]?"], ""),
         (["How does [wealth influence politics]?", "the [wealth influence politics] has"], "Wealth influence politics"),

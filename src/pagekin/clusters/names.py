@@ -137,7 +137,8 @@ class TreeNames:
         free = [one for one in self._beside_product(node) if not _is_taken(one.form, taken)]
         if self.notices[node] > (_NOTICES if free else 0.5) * self.sizes[node]:
             return self._led_to(node, taken) or NOTICES
-        if title := self._same_title(node):
+        title = self._same_title(node)
+        if title and (fold_case(title) not in taken or not free):
             return title
         product = self.product(node)
         if product and self._is_whole(node) and fold_case(product) not in taken:

@@ -64,6 +64,8 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 """What says before a subject that a title is of a document."""
+_PARTICLE = re.compile(r"^[のをは](?=[\u3400-\u9fff\u30a0-\u30ff])")
+"""What is left of a Japanese title whose first word is the site's name."""
 _QUOTED = re.compile(r"^(?:[\w-]+[\s'’]+){0,3}[«“]\s*([^«»“”]+?)\s*[»”](?:\s\w+){0,2}$")
 """A title that names a thing in quotation marks, and says in a few words what it is: The “Colors” Menu."""
 _PATH = re.compile(r"(\.|::)")
@@ -181,7 +183,7 @@ class Overviews:
         while (shorter := _DOCUMENT.sub("", name)) != name:
             name = shorter
         bare = _ARTICLE.sub("", name)
-        bare = _BEFORE.sub("", bare)
+        bare = _PARTICLE.sub("", _BEFORE.sub("", bare))
         name = name if bare == name else bare[:1].upper() + bare[1:]
         words = tokens(name)
         telling = any(word not in STOP_WORDS and len(word) > 1 for word in words)

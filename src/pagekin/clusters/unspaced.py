@@ -18,6 +18,8 @@ _EXACT = 0.3
 _BETWEEN = "\0"
 _KATAKANA = re.compile(r"[\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f]")
 _HIRAGANA = re.compile(r"[\u3041-\u309f]")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_POLITE = re.compile(r"[おご][\u3400-\u9fff]")
 _SUFFIX = re.compile(r"[\u3041-\u309f]+")
 _STEM = re.compile(r"(?:^|[\u3041-\u309f])[\u3400-\u9fff]$")
 """A single Chinese character at the end is the stem of a word that goes on in Hiragana."""
@@ -71,6 +73,8 @@ def phrase_in_context(text: bytes, first: int, form: str, language: str) -> str:
     if language == "ja":
         while left and _is_same_word(left[-1], form[0]):
             left, form = left[:-1], left[-1] + form
+        if left.endswith(("お", "ご")) and _HAN.match(form[0]):
+            left, form = left[:-1], left[-1] + form  # a polite prefix
         while right and _is_same_word(form[-1], right[0]):
             form, right = form + right[0], right[1:]
         if _STEM.search(form) and (suffix := _SUFFIX.match(right)):
@@ -132,7 +136,7 @@ def _noun(form: str, begins: bool, ends: bool) -> str:
         form = _PARTICLES_BEHIND.sub("", form)
     if not ends:
         form = re.sub(r"[\u3041-\u309f]+$", "", form)
-    if not begins:
+    if not begins and not _POLITE.match(form):
         form = _PARTICLES_BEFORE.sub("", form)
     return "" if _JOINED.search(form) else form
 

@@ -20,8 +20,13 @@ _LEADING = 0.6
 """A word written large before a phrase belongs to it if it stands before this share of its places."""
 _BROKEN = re.compile(r"[,;|@()\[\]{}<>\"“”„•·»«=\n\r\t!?…]|\s[-–—:/*.+]+\s|[:.]\s|–|—")
 """What stands between parts of a text, but not inside a phrase."""
-_MORE = re.compile(r"\+\+|#(?!\w)|(?:-[^\W\d]\w+)+")
-"""What belongs to a word, though it is not part of it."""
+_MORE = re.compile(r"\+\+|(?<=^[A-Z])#(?!\w)")
+"""What belongs to a word, though it is not part of it: behind several letters, # is a link to a heading."""
+_PARTS = re.compile(r"(?:-[^\W\d]\w+)+")
+_BEHIND = "\x1f"
+"""The mark before further parts of a word with hyphens."""
+_SAME_PARTS = 0.6
+"""The share of places at which the same parts follow, from which on they belong to the phrase."""
 _COMPOUND = 40
 """Bytes of the further parts of a word with hyphens, at most."""
 _NAMES = re.compile(r"[^\W\d_].*\w.*\w|[A-Z]\w|[^\W\d_](?:\+\+|#)")
@@ -72,11 +77,26 @@ def is_site_name(form: str, sites: frozenset[str]) -> bool:
 def words_between(text: bytes, first: int, last: int, length: int) -> str:
     """Return the words of a text from the one at byte `first` to that of some letters at byte `last`.
 
-    The last word is written whole if it goes on with a hyphen: Shared-Initialize.
+    If the last word goes on with a hyphen (Shared-Initialize), its further parts follow behind a mark, for `common_form`.
     """
     end = text[last : last + 4 * length + _COMPOUND].decode("utf-8", "ignore")
-    more = _MORE.match(end[length:])
-    return text[first:last].decode("utf-8", "ignore") + end[:length] + (more[0] if more else "")
+    more, parts = _MORE.match(end, length), end[:length].isascii() and _PARTS.match(end[length:])
+    behind = more[0] if more else _BEHIND + parts[0] if parts else ""
+    return text[first:last].decode("utf-8", "ignore") + end[:length] + behind
+
+
+def _with_parts(forms: Counter[str]) -> Counter[str]:
+    """Return forms with the further parts of their last word that most places agree on, and without others."""
+    parts = Counter[str]()
+    for form, times in forms.items():
+        parts[form.partition(_BEHIND)[2]] += times
+    usual, times = max(parts.items(), key=lambda item: (item[1], item[0]))
+    kept = usual if times >= _SAME_PARTS * forms.total() else ""
+    whole = Counter[str]()
+    for form, times in forms.items():
+        bare, _, more = form.partition(_BEHIND)
+        whole[bare + (more if more == kept else "")] += times
+    return whole
 
 
 def word_before(text: bytes, first: int) -> str:
@@ -101,6 +121,7 @@ def common_form(forms: Counter[str], before: Counter[str]) -> str:
 
     `before` are the words written large that stand before it.
     """
+    forms = _with_parts(forms)
     leading, times = before.most_common(1)[0]
     if before["-"] * 2 > before.total():
         return ""
