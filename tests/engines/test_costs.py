@@ -9,7 +9,7 @@ import pytest
 from pagekin.bags import Strategy
 from pagekin.cli.app import fill_template
 from pagekin.engines import BuildRecipe, costs, divide_costs, usual_costs
-from pagekin.engines.costs import Trial, _carry_on, take_sample
+from pagekin.engines.costs import JOINED, Trial, _carry_on, carry_on_trials, take_sample
 from pagekin.engines.local import build_collection
 from pagekin.hypertext import ReadPlan
 from pagekin.sources import Unit, plan_units
@@ -33,6 +33,26 @@ def test_costs_lie_on_the_line_through_what_was_measured() -> None:
     assert _carry_on((100, 60.0), (300, 50.0), 1_000) == 50.0  # noise
     assert _carry_on((300, 30.0), (300, 30.0), 600) == 60.0  # one sample alone: in proportion
     assert _carry_on((300, 30.0), (300, 30.0), 300) == 30.0
+
+
+def test_what_concerns_a_sample_does_not_grow_beyond_it() -> None:
+    small = Trial(100, 100, 1_000, {"words": 1.0, "neighbours": 2.0, "names": 5.0}, 10, 5, 20)
+    large = Trial(300, 300, 3_000, {"words": 3.0, "neighbours": 6.0, "names": 15.0}, 30, 15, 60)
+    few, many = (carry_on_trials(small, large, pages, 1_000).seconds for pages in (800, 21_000))
+    assert few == pytest.approx({"words": 8.0, "neighbours": 16.0, "names": 40.0})
+    joining = JOINED * 20_000 * 0.02
+    assert many == pytest.approx({"words": 210.0, "neighbours": 20.0, "names": 50.0, "joining": joining})
+    assert carry_on_trials(small, large, 21_000, 0).seconds["names"] == pytest.approx(1_050.0)  # all are clustered
+
+
+def test_pages_of_folders_are_counted_by_their_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for page in range(50):  # of very different sizes, the smallest first
+        (tmp_path / f"{page:02}.html").write_text("<p>page" + "x" * 100 * page * page)
+    (tmp_path / "a.css").write_text("b" * 10**5)
+    monkeypatch.setattr(costs, "SAMPLES", (5_000, 20_000))
+    monkeypatch.setattr(costs, "_FILES", 5)
+    told = costs.estimate_costs(ReadPlan([str(tmp_path)], tmp_path / "out.kin", workers=1), BuildRecipe(Strategy()))
+    assert (told.sample.pages, told.pages) == (5, 50)
 
 
 def test_what_is_small_is_built_once_and_its_plan_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,10 +3,7 @@
 from dataclasses import dataclass
 
 from pagekin.clusters import ClusterSettings
-from pagekin.engines.costs import BuildCosts, Trial, carry_on_trials
-
-CLUSTER_STAGES = ("neighbours", "clusters", "names")
-"""Stages of the local engine that are the work of one task on a cluster, too, for a sample of the pages."""
+from pagekin.engines.costs import CLUSTER_STAGES, BuildCosts, Trial, carry_on_trials
 
 
 @dataclass(frozen=True)
@@ -46,10 +43,7 @@ def divide_costs(costs: BuildCosts, cores: int) -> ClusterCosts:
     """Return the costs on a cluster, from the costs on one core."""
     reading = costs.seconds.get("reading", 0.0) / 3600
     sampled = min(costs.pages, ClusterSettings().sample)
-    of_sample = sum(
-        _scale(costs, costs.sample.seconds.get(name, 0.0), costs.seconds.get(name, 0.0), sampled)
-        for name in CLUSTER_STAGES
-    )
+    of_sample = sum(costs.seconds.get(name, 0.0) for name in CLUSTER_STAGES)  # one task's work on a cluster, too
     elsewhere = sum(seconds for name, seconds in costs.seconds.items() if name not in ("reading", *CLUSTER_STAGES))
     largest = max(-(-costs.pages // cores), sampled)
     tried = costs.sample.disk + costs.sample.parts

@@ -10,10 +10,11 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pagekin.clusters import ClusterSettings
 from pagekin.engines.local import BuildRecipe, build_collection
 from pagekin.engines.needs import free_disk, html_bytes, least_memory, require_memory, source_bytes
 from pagekin.hypertext import CORPUS_ARRAYS, ReadPlan
-from pagekin.sources import SourceError, Unit, plan_units
+from pagekin.sources import HTML_ENDINGS, SourceError, Unit, plan_units
 from pagekin.store import Progress, no_progress, temporary_folder
 
 SAMPLES = (3 << 20, 24 << 20)
@@ -26,6 +27,11 @@ _KIB = 1 if sys.platform == "darwin" else 1024
 """The unit in which the system tells the memory of a process."""
 _FEW, _FAR = 1_000, 10
 """Pages of a sample that are few, and how many times as many are far from them."""
+CLUSTER_STAGES = ("neighbours", "clusters", "names")
+"""Stages that look at a sample of the pages, however many there are."""
+JOINED = 0.1
+"""Time in which a page outside of the sample joins a cluster, for that in which the neighbours of one inside are found: 0.08 and
+0.1 in the two builds of docs/benchmarks.md with --memory 1G."""
 _EVERY = 0.05
 """Seconds between two looks at the memory."""
 
@@ -105,22 +111,40 @@ def estimate_costs(plan: ReadPlan, recipe: BuildRecipe, progress: Progress = no_
         raise SourceError(
             "the sample of the sources holds no page to estimate the cost from. Name sources with HTML pages."
         )
-    costs = carry_on_trials(small, large, pages or round(large.pages * max(total / large.source_bytes, 1.0)))
+    sample = recipe.clusters.sample if recipe.clusters else 0
+    carried = pages or round(large.pages * max(total / large.source_bytes, 1.0))
+    costs = carry_on_trials(small, large, carried, sample)
+    if not pages and (files := _html_files(samples[-1])):  # costs go by bytes; how many files there are is known
+        costs = replace(costs, pages=round(large.pages * max(_html_files(units) / files, 1.0)))
     memory = min(costs.memory, plan.memory.limit) if plan.memory.limit else costs.memory
     return replace(costs, memory=memory, free=free_disk(plan.out))
 
 
-def carry_on_trials(small: Trial, large: Trial, pages: int) -> BuildCosts:
-    """Extrapolate from the costs of two samples to this many pages."""
+def _html_files(units: Sequence[Unit]) -> int:
+    """Return the number of HTML files in folders; 0 if there are archives, too, whose pages nobody has counted."""
+    if any(unit.kind != "folder" for unit in units):
+        return 0
+    return sum(name.lower().endswith(HTML_ENDINGS) for unit in units for name in unit.files)
+
+
+def carry_on_trials(small: Trial, large: Trial, pages: int, sample: int = ClusterSettings.sample) -> BuildCosts:
+    """Extrapolate from the costs of two samples to this many pages, of which a sample of so many makes clusters, or all for 0."""
+    clustered = min(pages, sample or pages)
+    seconds = {
+        stage: _carry_on(
+            (small.pages, small.seconds.get(stage, 0.0)), (large.pages, spent),
+            clustered if stage in CLUSTER_STAGES else pages,
+        )
+        for stage, spent in large.seconds.items()
+    }  # fmt: skip
+    if pages > clustered and (neighbours := seconds.get("neighbours", 0.0)):
+        seconds["joining"] = JOINED * neighbours / clustered * (pages - clustered)
     html = round(large.html_bytes / large.pages * pages)
     disk = round(_carry_on((small.pages, small.disk), (large.pages, large.disk), pages))
     return BuildCosts(
         pages=pages,
         html_bytes=html,
-        seconds={
-            stage: _carry_on((small.pages, small.seconds.get(stage, 0.0)), (large.pages, seconds), pages)
-            for stage, seconds in large.seconds.items()
-        },
+        seconds=seconds,
         disk=disk,
         disk_meanwhile=disk + round(_carry_on((small.pages, small.parts), (large.pages, large.parts), pages)),
         memory=round(_carry_on((small.pages, small.memory), (large.pages, large.memory), pages)),
