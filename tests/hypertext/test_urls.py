@@ -94,3 +94,13 @@ def test_a_resolver_makes_room_for_many_links() -> None:
     assert [names[number] for number in first.tolist()] == [f"http://h.example/{href[3:]}" for href in hrefs]
     assert np.array_equal(first, second)
     assert resolver.cases == len(hrefs)
+
+
+@pytest.mark.parametrize("count", [0, 1, 1 << 14, (1 << 14) + 1])
+def test_urls_have_the_numbers_of_their_order_also_where_the_table_is_full(count: int) -> None:
+    resolver = Resolver()
+    urls = [f"http://h.example/{number}" for number in range(count)]
+    assert resolver.numbers(urls).tolist() == list(range(count))
+    data, bounds = resolver.urls()
+    assert [name.decode() for name in RaggedBytes(data, bounds[:-1])] == urls
+    assert resolver.numbers(urls[:1]).tolist() == [0][:count]

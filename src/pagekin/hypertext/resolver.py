@@ -53,7 +53,7 @@ class Resolver:
 
     @property
     def cases(self) -> int:
-        """Return the number of distinct cases so far; each takes some hundred bytes."""
+        """Return the number of distinct cases so far; each takes some dozens of bytes, and the URL that it leads to."""
         return int(self._state[CASES])
 
     def number(self, url: str) -> int:
@@ -70,9 +70,8 @@ class Resolver:
 
     def urls(self) -> tuple[Array, Array]:
         """Return (data, bounds) of all canonical URLs, by number, and of one more that kernels may read."""
-        count = int(self._state[URLS])
-        bounds = self._urls.bounds[: count + 2].copy()
-        bounds[-1] = bounds[-2] + AHEAD
+        known = self._urls.bounds[: int(self._state[URLS]) + 1]
+        bounds = np.append(known, known[-1] + AHEAD)
         self._urls.arena[bounds[-2] : bounds[-1]] = 0
         return self._urls.arena[: bounds[-1]], bounds
 
