@@ -26,7 +26,7 @@ from pagekin.hypertext._kernels.resolving import (
 from pagekin.hypertext._kernels.strings import AHEAD
 from pagekin.hypertext.string_table import StringTable
 from pagekin.hypertext.urls import canonical_url
-from pagekin.store import PROCESS_KEY, Array, RaggedBytes, pack_strings
+from pagekin.store import PROCESS_KEY, Array, RaggedBytes, pack_strings, read_only
 
 # "http:page.html" is relative to a page of the same scheme; mail, scripts and the like are no pages.
 _KIND = re.compile(
@@ -73,7 +73,7 @@ class Resolver:
         known = self._urls.bounds[: int(self._state[URLS]) + 1]
         bounds = np.append(known, known[-1] + AHEAD)
         self._urls.arena[bounds[-2] : bounds[-1]] = 0
-        return self._urls.arena[: bounds[-1]], bounds
+        return read_only(self._urls.arena[: bounds[-1]]), bounds
 
     def contexts(self, bases: list[str]) -> npt.NDArray[np.int64]:
         """Return (bases, 5): for each base, the contexts in which kinds of relative addresses are resolved."""
