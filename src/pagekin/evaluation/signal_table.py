@@ -142,6 +142,18 @@ class CrossFit:
     tries: int
 
 
+def _try_weights(
+    table: SignalTable, pool: Sequence[npt.NDArray[np.float64]], least: int, more: Callable[[], bool]
+) -> npt.NDArray[np.float64]:
+    """Return (weights, sources): the nDCG of each source by weights of a pool, as many as there is time for."""
+    tried: list[npt.NDArray[np.float64]] = []
+    for weights in pool:
+        if len(tried) > least and not more():
+            break
+        tried.append(table.ndcg(weights))
+    return np.stack(tried)
+
+
 def cross_fit(
     table: SignalTable, parts: Array, presets: Sequence[Signals], fixed: Sequence[str] = (), seed: int = 1,
     more: Callable[[], bool] = lambda: True,
@@ -152,12 +164,7 @@ def cross_fit(
     towards it as gains most nDCG@10, less one standard error by classes; where nothing gains more than that, the preset stays.
     """
     pool = draw_weights(presets, fixed, POOL, seed)
-    tried: list[npt.NDArray[np.float64]] = []
-    for weights in pool:
-        if len(tried) > len(presets) and not more():
-            break
-        tried.append(table.ndcg(weights))
-    ndcg = np.stack(tried)
+    ndcg = _try_weights(table, pool, len(presets), more)
 
     def fit(mask: Array) -> Signals:
         gains = (ndcg[:, mask] - ndcg[0, mask]).mean(axis=1)
@@ -176,7 +183,7 @@ def cross_fit(
     every = np.ones(len(table), np.bool_)
     names = range(int(parts.max(initial=-1)) + 1)
     without = tuple(fit(parts != name) if np.any(parts != name) else presets[0] for name in names)
-    return CrossFit(fit(every), without, len(tried))
+    return CrossFit(fit(every), without, len(ndcg))
 
 
 @dataclass(frozen=True)
@@ -199,12 +206,7 @@ def fit_repeatedly(
     The fit is the average of the best weights that were tried, which are drawn around the presets.
     """
     pool = draw_weights(presets, (), POOL, seed)
-    tried: list[npt.NDArray[np.float64]] = []
-    for weights in pool:
-        if len(tried) > len(presets) and not more():
-            break
-        tried.append(table.ndcg(weights))
-    ndcg = np.stack(tried)
+    ndcg = _try_weights(table, pool, len(presets), more)
 
     def fit(mask: Array) -> Signals:
         values = ndcg[:, mask].mean(axis=1)
@@ -218,7 +220,7 @@ def fit_repeatedly(
     for division in parts:
         by_part = [fit(division != part) if np.any(division != part) else presets[0] for part in range(FOLDS)]
         without.append(tuple(by_part[part] for part in division.tolist()))
-    return RepeatedFit(fit(np.ones(len(table), np.bool_)), tuple(without), parts, len(tried))
+    return RepeatedFit(fit(np.ones(len(table), np.bool_)), tuple(without), parts, len(ndcg))
 
 
 def class_error(values: Array, classes: Array) -> float:
