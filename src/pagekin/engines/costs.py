@@ -30,8 +30,8 @@ _FEW, _FAR = 1_000, 10
 CLUSTER_STAGES = ("neighbours", "clusters", "names")
 """Stages that look at a sample of the pages, however many there are."""
 JOINED = 0.1
-"""Time in which a page outside of the sample joins a cluster, for that in which the neighbours of one inside are found: 0.08 and
-0.1 in the two builds of docs/benchmarks.md with --memory 1G."""
+"""Time in which a page outside of the sample joins a cluster, for that in which the neighbours of one inside are found: 0.07
+and 0.1 in the two builds of docs/benchmarks.md with --memory 1G."""
 _EVERY = 0.05
 """Seconds between two looks at the memory."""
 
